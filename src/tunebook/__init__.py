@@ -1,0 +1,1 @@
+"""tunebook: the Deep Learning Tuning Playbook as a program."""

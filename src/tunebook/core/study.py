@@ -1,0 +1,171 @@
+"""A study: one question, the space in which it is asked, and what may be spent on the answer."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, TypeAlias
+
+from tunebook.core.domains import Value
+from tunebook.core.errors import StudyError
+from tunebook.core.hashing import derive_seed
+from tunebook.core.knobs import Knobs
+from tunebook.core.objective import Objective
+from tunebook.core.space import Point, Setting, Space, When
+
+SamplingMethod: TypeAlias = Literal["halton", "sobol", "random", "grid", "list"]
+
+MOST_TRIALS = 1_000_000
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.\-]{0,99}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What one trial may spend."""
+
+    amount: float
+    unit: Literal["steps", "examples", "seconds"] = "steps"
+
+    def __post_init__(self) -> None:
+        if not self.amount > 0:
+            raise StudyError(f"max_{self.unit} must be above 0, got {self.amount:g}")
+
+    def __str__(self) -> str:
+        return f"{self.amount:g} {self.unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """What one trial needs. `memory` is in bytes."""
+
+    cpus: int = 1
+    gpus: int = 0
+    memory: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.cpus < 1:
+            raise StudyError(f"a trial needs at least one cpu, got {self.cpus}")
+        if self.gpus < 0:
+            raise StudyError(f"gpus must not be negative, got {self.gpus}")
+        if self.memory is not None and self.memory < 2**20:
+            raise StudyError(f"memory must be at least 1 MB, got {self.memory} bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """When a trial counts as diverged: NaN or infinity in the objective or in these metrics.
+
+    A threshold on them applies only where one is given.
+    """
+
+    metrics: tuple[str, ...] = ()
+    above: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How configurations are chosen: quasi-random unless said otherwise.
+
+    `points` is the number of grid points for each range; `configs` are the listed configurations.
+    """
+
+    method: SamplingMethod = "halton"
+    points: int = 5
+    configs: tuple[tuple[tuple[str, Value], ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.method == "list" and not self.configs:
+            raise StudyError("sampling by list needs at least one configuration, got none")
+        if self.points < 2:
+            raise StudyError(f"a grid needs at least 2 points for each range, got {self.points}")
+
+
+@dataclass(frozen=True, slots=True)
+class MoreTrials:
+    """A larger number of trials for some settings: equal trials are not equal tuning."""
+
+    when: tuple[When, ...]
+    trials: int
+
+
+@dataclass(frozen=True)
+class Study:
+    """One question. A value: it holds no store, and running it does not change it."""
+
+    name: str
+    space: Space
+    objective: Objective
+    goal: str = ""
+    program: str | None = None
+    trials: int = 20
+    more_trials: tuple[MoreTrials, ...] = ()
+    budget: Budget | None = None
+    knobs: Knobs = field(default_factory=Knobs)
+    resources: Resources = field(default_factory=Resources)
+    divergence: Divergence = field(default_factory=Divergence)
+    sampling: Sampling = field(default_factory=Sampling)
+    seed: int = 0
+    parent: str | None = None
+    baseline: tuple[tuple[str, Value], ...] = ()
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if not _NAME.match(self.name):
+            raise StudyError(
+                f"{self.name!r} cannot name a study; use up to 100 letters, digits, '_', '.' and '-'"
+            )
+        for number in (self.trials, *(more.trials for more in self.more_trials)):
+            if not 1 <= number <= MOST_TRIALS:
+                raise StudyError(f"trials must be from 1 to {MOST_TRIALS}, got {number}")
+        self.knobs.check(self.space)
+
+    @property
+    def sequence_seed(self) -> int:
+        """The seed of the points. A child study gets points of its own, never its parent's again."""
+        if self.parent is None:
+            return self.seed
+        return derive_seed(self.seed, "child", self.parent, self.name)
+
+    def trial_seed(self, index: int) -> int:
+        """`run.seed`: the same for paired trials of all settings."""
+        return derive_seed(self.sequence_seed, "trial", index)
+
+    def trials_for(self, setting: Setting) -> int:
+        """How many trials a setting gets."""
+        config = setting.config
+        matching = [m.trials for m in self.more_trials if all(w.holds(config) for w in m.when)]
+        return max([self.trials, *matching])
+
+    def config(self, setting: Setting, point: Point) -> dict[str, Value]:
+        """The configuration at a point; what the space does not name is inherited from the baseline."""
+        return self.inherit(self.space.decode(setting, point))
+
+    def inherit(self, config: dict[str, Value]) -> dict[str, Value]:
+        """A configuration with the baseline's values for parameters that the space does not name."""
+        inherited = {name: value for name, value in self.baseline if name not in self.space}
+        return dict(sorted({**inherited, **config}.items()))
+
+    def child(self, name: str, **changes: Any) -> Study:
+        """A following study: its own name, this one as its parent, and new points."""
+        return replace(self, name=name, parent=self.name, **changes)
+
+    def difference(self, other: Study) -> tuple[str, ...]:
+        """A line for each change that makes the trials of two studies incomparable.
+
+        The goal, the note, the objective and the number of trials may change at any time: trials
+        keep their whole curves.
+        """
+        lines = list(self.space.difference(other.space))
+        for name in ("budget", "sampling", "seed", "parent", "baseline"):
+            before, after = getattr(self, name), getattr(other, name)
+            if before != after:
+                lines.append(f"~ {name}: {_plain(before)} -> {_plain(after)}")
+        return tuple(lines)
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, Sampling):
+        return value.method
+    if isinstance(value, tuple):
+        return ", ".join(f"{name}={item}" for name, item in value) or "none"
+    return "none" if value is None else str(value)
