@@ -52,7 +52,7 @@ _CLASSES: dict[str, type] = {
 
 
 def dumps(value: object) -> str:
-    """A noun as text. Every field is written, so that a later default never changes an old value."""
+    """A noun as text. Every field is written: a later default never changes an old value."""
     document = {"tunebook": VERSION, "value": _encode(value)}
     return json.dumps(document, allow_nan=False, separators=(",", ":"))
 

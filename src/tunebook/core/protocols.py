@@ -36,7 +36,7 @@ class Run(Protocol):
 
     @property
     def should_stop(self) -> bool:
-        """True once the trial has been asked to save and leave, or has spent its budget of seconds."""
+        """True once the trial is asked to save and leave, or has spent its budget of seconds."""
 
     def __getitem__(self, name: str) -> Value:
         """`run["learning_rate"]`: one parameter."""

@@ -12,7 +12,7 @@ from tunebook.core.errors import UnknownName
 from tunebook.core.objective import Measure, Objective
 from tunebook.core.space import Setting
 from tunebook.core.study import Study
-from tunebook.core.trials import Code, Ended, Outcome, OutcomeKind, Trial
+from tunebook.core.trials import NO_CODE, Code, Ended, Outcome, OutcomeKind, Trial
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +28,7 @@ class AttemptRecord:
     number: int
     token: str
     folder: str
-    code: Code = Code()
+    code: Code = NO_CODE
     outcome: Outcome | None = None
     seconds: float = 0.0
     last_step: int = -1

@@ -75,7 +75,7 @@ class When:
 class Parameter:
     """A name, a role, and where its value comes from.
 
-    A continuous scientific parameter is sampled with the nuisances and put into `buckets` when read.
+    A continuous scientific parameter is sampled with the nuisances; analysis puts it in `buckets`.
     """
 
     name: str
@@ -142,7 +142,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Space:
-    """Named parameters. Settings are its arms; within one, a point of the unit cube is a configuration.
+    """Named parameters: settings are the arms, a point of the unit cube is a configuration of one.
 
     >>> space = Space.of(
     ...     scientific={"blocks": [2, 3]},
@@ -222,16 +222,17 @@ class Space:
         return tuple(p for p in self.parameters if p.is_sampled and self._may_exist(p, setting))
 
     def decode(self, setting: Setting, point: Point) -> dict[str, Value]:
-        """The configuration at a point of the unit cube; parameters that do not exist are left out."""
+        """The configuration at a point of the unit cube; what does not exist there is left out."""
         return self._fill(setting, lambda name, domain: domain.from_unit(point[name]))
 
     def complete(self, setting: Setting, given: Config) -> dict[str, Value]:
-        """A configuration from sampled values given one by one; fixed and derived values are added."""
+        """A configuration from the sampled values; fixed and derived ones are added."""
         searched = [parameter.name for parameter in self.searched(setting)]
         for name in given:
             if name not in searched:
                 raise StudyError(
-                    f"{name!r} is not searched in the setting {setting}{did_you_mean(name, searched)}"
+                    f"{name!r} is not searched in the setting {setting}"
+                    f"{did_you_mean(name, searched)}"
                 )
 
         def take(name: str, domain: Domain) -> Value:
@@ -391,7 +392,7 @@ def _check_condition(parameter: Parameter, condition: When, other: Parameter) ->
         )
     if parameter.makes_settings and other.is_sampled:
         raise StudyError(
-            f"{parameter.name} makes settings, so it cannot depend on {other.name}, which is sampled"
+            f"{parameter.name} makes settings: it cannot depend on {other.name}, which is sampled"
         )
     if isinstance(other.source, Choice):
         for value in condition.values:

@@ -112,7 +112,8 @@ class Study:
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
             raise StudyError(
-                f"{self.name!r} cannot name a study; use up to 100 letters, digits, '_', '.' and '-'"
+                f"{self.name!r} cannot name a study; "
+                "use up to 100 letters, digits, '_', '.' and '-'"
             )
         for number in (self.trials, *(more.trials for more in self.more_trials)):
             if not 1 <= number <= MOST_TRIALS:
@@ -121,7 +122,7 @@ class Study:
 
     @property
     def sequence_seed(self) -> int:
-        """The seed of the points. A child study gets points of its own, never its parent's again."""
+        """The seed of the points. A child study gets points of its own, never its parent's."""
         if self.parent is None:
             return self.seed
         return derive_seed(self.seed, "child", self.parent, self.name)
@@ -137,11 +138,11 @@ class Study:
         return max([self.trials, *matching])
 
     def config(self, setting: Setting, point: Point) -> dict[str, Value]:
-        """The configuration at a point; what the space does not name is inherited from the baseline."""
+        """The configuration at a point, with what it inherits from the baseline."""
         return self.inherit(self.space.decode(setting, point))
 
     def inherit(self, config: dict[str, Value]) -> dict[str, Value]:
-        """A configuration with the baseline's values for parameters that the space does not name."""
+        """A configuration with the baseline's values for what the space does not name."""
         inherited = {name: value for name, value in self.baseline if name not in self.space}
         return dict(sorted({**inherited, **config}.items()))
 

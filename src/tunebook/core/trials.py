@@ -85,7 +85,7 @@ Origin: TypeAlias = FromSequence | Adaptive | Listed | Imported | Replicate
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """Which code ran: a commit, the hash of what was not committed, and of the program's own file."""
+    """Which code ran: a commit, and hashes of what was not committed and of the program's file."""
 
     commit: str | None = None
     difference: str | None = None
@@ -94,6 +94,9 @@ class Code:
     def __str__(self) -> str:
         commit = self.commit[:10] if self.commit else "no commit"
         return f"{commit} + changes {self.difference[:8]}" if self.difference else commit
+
+
+NO_CODE = Code()
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,7 @@ class Trial:
     config: Config
     seed: int
     origin: Origin
-    code: Code = Code()
+    code: Code = NO_CODE
 
     @property
     def index(self) -> int:
