@@ -69,6 +69,8 @@ def loads(text: str) -> Any:
         content = document["value"]
     except (ValueError, KeyError, TypeError, RecursionError):
         raise StoreError(f"not a value of tunebook: {text[:60]!r}") from None
+    if not isinstance(version, int):
+        raise StoreError(f"not a value of tunebook: its format is {version!r}")
     if version > VERSION:
         raise StoreError(
             f"written by a newer tunebook (format {version}, this one reads {VERSION}); upgrade"
@@ -97,10 +99,10 @@ def _decode(content: Any) -> Any:
     if _TAG not in content:
         return {name: _decode(item) for name, item in content.items()}
     fields = {name: _decode(item) for name, item in content.items() if name != _TAG}
-    known = _CLASSES.get(content[_TAG])
+    known = _CLASSES.get(str(content[_TAG]))
     if known is None:
         raise StoreError(f"unknown kind of value {content[_TAG]!r} in the store; upgrade tunebook")
     try:
         return known(**fields)
-    except TypeError as error:
+    except (TypeError, ValueError) as error:
         raise StoreError(f"cannot read a stored {content[_TAG]}: {error}") from None

@@ -6,6 +6,7 @@ Samplers, boundary checks and plots all work in [0, 1]; only a domain knows its 
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -13,6 +14,8 @@ from tunebook.core.errors import StudyError
 
 Value: TypeAlias = bool | int | float | str | None
 Limit: TypeAlias = Literal["low", "high", "both"] | None
+
+_LARGEST = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +59,7 @@ class Float:
         return min(max(unit, 0.0), 1.0)
 
     def contains(self, value: Value) -> bool:
-        return _is_number(value) and self.low <= float(value) <= self.high  # type: ignore[arg-type]
+        return _is_number(value) and self.low <= value <= self.high  # type: ignore[operator]
 
     def __str__(self) -> str:
         return f"{self.low:g} to {self.high:g}{' (log)' if self.log else ''}"
@@ -100,7 +103,7 @@ class Int:
 
     def contains(self, value: Value) -> bool:
         whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
-        return _is_number(value) and whole and self.low <= float(value) <= self.high  # type: ignore[arg-type]
+        return _is_number(value) and whole and self.low <= value <= self.high  # type: ignore[operator]
 
     def __str__(self) -> str:
         return f"{self.low} to {self.high}, whole{' (log)' if self.log else ''}"
@@ -122,8 +125,8 @@ class Choice:
             raise StudyError("a choice needs at least one value, got none")
         for value in self.values:
             check_value(value)
-        # True == 1 in Python, but they are two values to a training program.
-        if len({(type(value), value) for value in self.values}) != len(self.values):
+        # True == 1 in Python, but they are two values to a training program; 1 and 1.0 are one.
+        if len({(isinstance(value, bool), value) for value in self.values}) != len(self.values):
             raise StudyError(f"a choice must not repeat a value, got {list(self.values)!r}")
 
     def from_unit(self, unit: float) -> Value:
@@ -179,7 +182,7 @@ def _number(value: Value, domain: Float | Int) -> float:
 
 def _check_bounds(low: float, high: float, log: bool) -> None:
     for side in (low, high):
-        if not _is_number(side) or not math.isfinite(side):
+        if not _is_number(side) or not abs(side) <= _LARGEST:
             raise StudyError(f"a bound must be a finite number, got {side!r}")
     if low >= high:
         raise StudyError(f"the lower bound must be below the upper one, got [{low:g}, {high:g}]")

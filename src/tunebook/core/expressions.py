@@ -39,8 +39,8 @@ _FUNCTIONS: dict[str, Callable[..., float]] = {
     "log10": math.log10,
 }
 _LONGEST = 200
-# A whole number raised to a whole number can fill the memory: 9**9**9.
-_LARGEST_EXPONENT = 1024
+# A whole number raised to a whole number can fill the memory: 9**9**9, or ((9**999)**999)**999.
+_MOST_BITS = 1024
 
 
 def names_in(expression: str) -> frozenset[str]:
@@ -60,9 +60,10 @@ def evaluate(expression: str, values: Mapping[str, Value]) -> Value:
     """
     try:
         result = _evaluate(_parse(expression), values)
+        usable = not isinstance(result, complex) and math.isfinite(result)
     except (ArithmeticError, ValueError, TypeError) as error:
         raise StudyError(f"cannot compute {expression!r}: {error}") from None
-    if isinstance(result, complex) or not math.isfinite(result):
+    if not usable:
         raise StudyError(f"{expression!r} gives {result!r}, which is not a finite number")
     return result
 
@@ -82,13 +83,13 @@ def _names(node: ast.expr) -> list[str]:
     match node:
         case ast.Name() | ast.Attribute():
             return [_dotted(node)]
-        case ast.Constant():
+        case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
             return []
-        case ast.UnaryOp():
+        case ast.UnaryOp(op=op) if type(op) in _UNARY:
             return _names(node.operand)
-        case ast.BinOp():
+        case ast.BinOp(op=op) if type(op) in _BINARY:
             return _names(node.left) + _names(node.right)
-        case ast.Call(args=arguments):
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
             return [name for argument in arguments for name in _names(argument)]
     raise _refusal(node)
 
@@ -103,8 +104,8 @@ def _evaluate(node: ast.expr, values: Mapping[str, Value]) -> float:
             return _UNARY[type(op)](_evaluate(node.operand, values))
         case ast.BinOp(op=op) if type(op) in _BINARY:
             left, right = _evaluate(node.left, values), _evaluate(node.right, values)
-            if isinstance(op, ast.Pow) and abs(right) > _LARGEST_EXPONENT:
-                raise ValueError(f"the exponent {right} is larger than {_LARGEST_EXPONENT}")
+            if isinstance(op, ast.Pow) and left and math.log2(abs(left)) * right > _MOST_BITS:
+                raise ValueError("the power is too large")
             return _BINARY[type(op)](left, right)
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
             return _FUNCTIONS[name](*(_evaluate(argument, values) for argument in arguments))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Literal
 
-from tunebook.core.domains import Value
+from tunebook.core.domains import Value, check_value
 from tunebook.core.errors import StudyError, did_you_mean
 from tunebook.core.space import Space
 
@@ -45,6 +45,8 @@ class Knobs:
         named = [(knob, getattr(self, knob)) for knob in PARAMETER_KNOBS]
         for off in ("no_regularisation", "no_augmentation"):
             named += [(off, name) for name, _ in getattr(self, off)]
+        check_value(self.chance)
+        check_value(self.target)
         for knob, name in named:
             if name is not None and name not in space:
                 raise StudyError(

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from tunebook.core.curves import Curve
+from tunebook.core.domains import check_value
 from tunebook.core.errors import StudyError
 
 Better: TypeAlias = Literal["lower", "higher"]
@@ -54,6 +55,8 @@ class Constraint:
     def __post_init__(self) -> None:
         if (self.at_most is None) == (self.at_least is None):
             raise StudyError(f"the constraint on {self.metric} needs either at_most or at_least")
+        check_value(self.at_most)
+        check_value(self.at_least)
 
     def holds(self, value: float) -> bool:
         if self.at_most is not None:

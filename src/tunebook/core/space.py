@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import re
@@ -133,8 +134,9 @@ class Setting:
 
     @property
     def key(self) -> str:
-        """A text that is the same for equal settings, whatever wrote them."""
-        return json.dumps(self.config, sort_keys=True, separators=(",", ":"))
+        """A text that is the same for equal settings, whatever wrote them: 2 and 2.0 are equal."""
+        plain = {name: _whole(value) for name, value in self.values}
+        return json.dumps(plain, sort_keys=True, separators=(",", ":"))
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in self.values) or "all"
@@ -280,7 +282,7 @@ class Space:
     def _fill(self, setting: Setting, sample: Callable[[str, Domain], Value]) -> dict[str, Value]:
         chosen = setting.config
         config: dict[str, Value] = {}
-        for parameter in self._in_order():
+        for parameter in self._in_order:
             name, source = parameter.name, parameter.source
             if not parameter.exists(config):
                 continue
@@ -294,6 +296,7 @@ class Space:
                 config[name] = chosen[name] if parameter.makes_settings else sample(name, source)
         return {name: config[name] for name in sorted(config)}
 
+    @functools.cached_property
     def _in_order(self) -> tuple[Parameter, ...]:
         """Parameters after everything they depend on; otherwise as written."""
         done: dict[str, Parameter] = {}
@@ -309,7 +312,7 @@ class Space:
 
     def _existing(self, wished: Config) -> Setting:
         values: dict[str, Value] = {}
-        for parameter in self._in_order():
+        for parameter in self._in_order:
             if isinstance(parameter.source, Fixed) and parameter.exists(values):
                 values[parameter.name] = parameter.source.value
             elif parameter.name in wished and parameter.exists(values):
@@ -354,6 +357,10 @@ def _parameter(name: str, role: Role, source: Domain | Sequence[Value] | Paramet
     return Parameter(name, role, Choice(tuple(source)))
 
 
+def _whole(value: Value) -> Value:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _choices(parameter: Parameter) -> tuple[Value, ...]:
     return parameter.source.values if isinstance(parameter.source, Choice) else ()
 
@@ -381,7 +388,7 @@ def _check(space: Space) -> None:
                 )
         for condition in parameter.when:
             _check_condition(parameter, condition, space[condition.parameter])
-    space._in_order()
+    _ = space._in_order  # it raises for a circle
 
 
 def _check_condition(parameter: Parameter, condition: When, other: Parameter) -> None:

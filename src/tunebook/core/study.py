@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
-from tunebook.core.domains import Value
-from tunebook.core.errors import StudyError
+from tunebook.core.domains import Value, check_value
+from tunebook.core.errors import StudyError, did_you_mean
 from tunebook.core.hashing import derive_seed
 from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Objective
@@ -27,8 +28,8 @@ class Budget:
     unit: Literal["steps", "examples", "seconds"] = "steps"
 
     def __post_init__(self) -> None:
-        if not self.amount > 0:
-            raise StudyError(f"max_{self.unit} must be above 0, got {self.amount:g}")
+        if not 0 < self.amount < math.inf:
+            raise StudyError(f"max_{self.unit} must be above 0 and finite, got {self.amount:g}")
 
     def __str__(self) -> str:
         return f"{self.amount:g} {self.unit}"
@@ -61,6 +62,9 @@ class Divergence:
     metrics: tuple[str, ...] = ()
     above: float | None = None
 
+    def __post_init__(self) -> None:
+        check_value(self.above)
+
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
@@ -74,10 +78,23 @@ class Sampling:
     configs: tuple[tuple[tuple[str, Value], ...], ...] = ()
 
     def __post_init__(self) -> None:
+        known = get_args(SamplingMethod)
+        if self.method not in known:
+            raise StudyError(
+                f"sampling must be {', '.join(known[:-1])} or {known[-1]}, got {self.method!r}"
+                f"{did_you_mean(self.method, known)}"
+            )
         if self.method == "list" and not self.configs:
             raise StudyError("sampling by list needs at least one configuration, got none")
         if self.points < 2:
             raise StudyError(f"a grid needs at least 2 points for each range, got {self.points}")
+
+    def __str__(self) -> str:
+        if self.method == "grid":
+            return f"grid of {self.points} points for each range"
+        if self.method == "list":
+            return f"list of {len(self.configs)} configurations"
+        return self.method
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +136,12 @@ class Study:
             if not 1 <= number <= MOST_TRIALS:
                 raise StudyError(f"trials must be from 1 to {MOST_TRIALS}, got {number}")
         self.knobs.check(self.space)
+        for name in (when.parameter for more in self.more_trials for when in more.when):
+            if name not in self.space:
+                raise StudyError(
+                    f"more_trials depends on {name!r}, which is no parameter"
+                    f"{did_you_mean(name, self.space.names)}"
+                )
 
     @property
     def sequence_seed(self) -> int:
@@ -165,8 +188,6 @@ class Study:
 
 
 def _plain(value: object) -> str:
-    if isinstance(value, Sampling):
-        return value.method
     if isinstance(value, tuple):
         return ", ".join(f"{name}={item}" for name, item in value) or "none"
     return "none" if value is None else str(value)
