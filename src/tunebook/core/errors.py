@@ -20,7 +20,11 @@ class TunebookError(Exception):
 
 
 class StudyError(TunebookError):
-    """The study is not well formed."""
+    """The study is not well formed; `parameter` names the one at fault, where one is."""
+
+    def __init__(self, message: str, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter
 
 
 class ProgramError(TunebookError):

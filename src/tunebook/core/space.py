@@ -160,7 +160,8 @@ class Space:
     parameters: tuple[Parameter, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "parameters", tuple(self.parameters))
+        # By role, as in a study file: the same study is equal however its parameters were listed.
+        object.__setattr__(self, "parameters", tuple(sorted(self.parameters, key=_place)))
         _check(self)
 
     @staticmethod
@@ -299,13 +300,16 @@ class Space:
     @functools.cached_property
     def _in_order(self) -> tuple[Parameter, ...]:
         """Parameters after everything they depend on; otherwise as written."""
+        needs = {p.name: _dependencies(p) for p in self.parameters}
         done: dict[str, Parameter] = {}
         waiting = list(self.parameters)
         while waiting:
-            ready = [p for p in waiting if _dependencies(p) <= done.keys()]
+            ready = [p for p in waiting if needs[p.name] <= done.keys()]
             if not ready:
                 names = ", ".join(sorted(p.name for p in waiting))
-                raise StudyError(f"these parameters depend on one another in a circle: {names}")
+                raise StudyError(
+                    f"these parameters depend on one another in a circle: {names}", waiting[0].name
+                )
             done |= {p.name: p for p in ready}
             waiting = [p for p in waiting if p.name not in done]
         return tuple(done.values())
@@ -361,6 +365,10 @@ def _whole(value: Value) -> Value:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+def _place(parameter: Parameter) -> tuple[int, bool]:
+    return tuple(Role).index(parameter.role), isinstance(parameter.source, Derived)
+
+
 def _choices(parameter: Parameter) -> tuple[Value, ...]:
     return parameter.source.values if isinstance(parameter.source, Choice) else ()
 
@@ -378,13 +386,16 @@ def _check(space: Space) -> None:
         raise StudyError(f"a space may have {MOST_PARAMETERS} parameters, got {len(names)}")
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
-        raise StudyError(f"a parameter may be named once, got {', '.join(twice)} more than once")
+        raise StudyError(
+            f"a parameter may be named once, got {', '.join(twice)} more than once", twice[0]
+        )
     for parameter in space.parameters:
         for name in sorted(_dependencies(parameter)):
             if name not in names:
                 raise StudyError(
                     f"{parameter.name} depends on {name!r}, which is no parameter"
-                    f"{did_you_mean(name, names)}"
+                    f"{did_you_mean(name, names)}",
+                    parameter.name,
                 )
         for condition in parameter.when:
             _check_condition(parameter, condition, space[condition.parameter])
@@ -395,16 +406,19 @@ def _check_condition(parameter: Parameter, condition: When, other: Parameter) ->
     if not other.is_discrete:
         raise StudyError(
             f"{parameter.name} exists when {condition.parameter} has certain values, "
-            f"so {condition.parameter} must be a choice or fixed; it is {other.source}"
+            f"so {condition.parameter} must be a choice or fixed; it is {other.source}",
+            parameter.name,
         )
     if parameter.makes_settings and other.is_sampled:
         raise StudyError(
-            f"{parameter.name} makes settings: it cannot depend on {other.name}, which is sampled"
+            f"{parameter.name} makes settings: it cannot depend on {other.name}, which is sampled",
+            parameter.name,
         )
     if isinstance(other.source, Choice):
         for value in condition.values:
             if not other.source.contains(value):
                 raise StudyError(
                     f"{parameter.name} exists when {other.name} is {value!r}, "
-                    f"but {other.name} is {other.source}"
+                    f"but {other.name} is {other.source}",
+                    parameter.name,
                 )
