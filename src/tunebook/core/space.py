@@ -283,7 +283,7 @@ class Space:
     def _fill(self, setting: Setting, sample: Callable[[str, Domain], Value]) -> dict[str, Value]:
         chosen = setting.config
         config: dict[str, Value] = {}
-        for parameter in self._in_order:
+        for parameter in self.in_order:
             name, source = parameter.name, parameter.source
             if not parameter.exists(config):
                 continue
@@ -298,7 +298,7 @@ class Space:
         return {name: config[name] for name in sorted(config)}
 
     @functools.cached_property
-    def _in_order(self) -> tuple[Parameter, ...]:
+    def in_order(self) -> tuple[Parameter, ...]:
         """Parameters after everything they depend on; otherwise as written."""
         needs = {p.name: _dependencies(p) for p in self.parameters}
         done: dict[str, Parameter] = {}
@@ -316,7 +316,7 @@ class Space:
 
     def _existing(self, wished: Config) -> Setting:
         values: dict[str, Value] = {}
-        for parameter in self._in_order:
+        for parameter in self.in_order:
             if isinstance(parameter.source, Fixed) and parameter.exists(values):
                 values[parameter.name] = parameter.source.value
             elif parameter.name in wished and parameter.exists(values):
@@ -399,7 +399,7 @@ def _check(space: Space) -> None:
                 )
         for condition in parameter.when:
             _check_condition(parameter, condition, space[condition.parameter])
-    _ = space._in_order  # it raises for a circle
+    _ = space.in_order  # it raises for a circle
 
 
 def _check_condition(parameter: Parameter, condition: When, other: Parameter) -> None:

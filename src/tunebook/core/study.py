@@ -86,8 +86,11 @@ class Sampling:
             )
         if self.method == "list" and not self.configs:
             raise StudyError("sampling by list needs at least one configuration, got none")
-        if self.points < 2:
-            raise StudyError(f"a grid needs at least 2 points for each range, got {self.points}")
+        if not 2 <= self.points <= MOST_TRIALS:
+            raise StudyError(
+                f"the points of a grid for each range must be from 2 to {MOST_TRIALS}, "
+                f"got {self.points}"
+            )
 
     def __str__(self) -> str:
         if self.method == "grid":
@@ -125,6 +128,7 @@ class Study:
     parent: str | None = None
     baseline: tuple[tuple[str, Value], ...] = ()
     note: str = ""
+    file: str = ""
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):
