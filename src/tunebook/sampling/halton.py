@@ -15,7 +15,7 @@ from tunebook.core.hashing import permutation
 
 # As many as a space may have parameters: 7919 is the thousandth prime.
 _LARGEST_PRIME = 7919
-_BITS = 53
+_PRECISION = 2**53
 
 
 def halton_unit(seed: int, name: str, dimension: int, index: int) -> float:
@@ -32,7 +32,7 @@ def halton_unit(seed: int, name: str, dimension: int, index: int) -> float:
         numerator = numerator * base + order[digit]
     denominator: int = base ** len(orders)
     # Rounded down, in whole numbers: a quotient of floats could round up to 1.0.
-    return ((numerator << _BITS) // denominator) / 2**_BITS
+    return (numerator * _PRECISION // denominator) / _PRECISION
 
 
 @functools.cache
@@ -49,6 +49,6 @@ def primes() -> tuple[int, ...]:
 def _digit_orders(seed: int, name: str, base: int) -> tuple[tuple[int, ...], ...]:
     """The order of the digits at each position that 53 bits can tell apart."""
     orders: list[tuple[int, ...]] = []
-    while base ** len(orders) < 2**_BITS:
+    while base ** len(orders) < _PRECISION:
         orders.append(permutation(base, seed, name, len(orders)))
     return tuple(orders)
