@@ -84,8 +84,10 @@ class Sampler(Protocol):
     def count(self, study: Study, setting: Setting) -> int:
         """How many trials the setting gets in all."""
 
-    def propose(self, study: Study, setting: Setting, index: int, seen: Results) -> Proposal:
-        """The configuration with this index; a sampler that is not guided ignores `seen`."""
+    def propose(
+        self, study: Study, setting: Setting, index: int, seen: Callable[[], Results]
+    ) -> Proposal:
+        """The configuration with this index; only a guided sampler asks for what was `seen`."""
 
 
 class Executor(Protocol):

@@ -1,0 +1,87 @@
+"""Places for attempts: how the machine's processors and accelerators are divided among them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tunebook.core.errors import StudyError
+from tunebook.core.study import Resources
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for one attempt: threads, accelerators and memory (bytes) of its own."""
+
+    number: int
+    cpus: int = 1
+    gpus: tuple[str, ...] = ()
+    memory: int | None = None
+
+    def environment(self) -> dict[str, str]:
+        """What a program finds in its environment. Only its own accelerators are visible to it."""
+        threads = str(self.cpus)
+        return {
+            "CUDA_VISIBLE_DEVICES": ",".join(self.gpus),
+            **dict.fromkeys(THREAD_VARIABLES, threads),
+        }
+
+
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+
+
+def divide(
+    resources: Resources,
+    cpus: int,
+    gpus: Sequence[str],
+    workers: int | None = None,
+) -> tuple[Slot, ...]:
+    """As many slots as the machine has room for, or as many as wished.
+
+    >>> [slot.gpus for slot in divide(Resources(cpus=2, gpus=1), 8, ["0", "1", "2"])]
+    [('0',), ('1',), ('2',)]
+    """
+    if resources.gpus > len(gpus):
+        raise StudyError(
+            f"a trial needs {resources.gpus} gpus, but this machine shows {len(gpus)}; "
+            "lower resources.gpus in the study, or run where there are more"
+        )
+    room = max(cpus // resources.cpus, 1)
+    if resources.gpus:
+        room = min(room, len(gpus) // resources.gpus)
+    if workers is not None:
+        if workers < 1:
+            raise StudyError(f"the number of workers must be at least 1, got {workers}")
+        # More workers than processors may be wished; accelerators cannot be shared.
+        room = workers if not resources.gpus else min(workers, len(gpus) // resources.gpus)
+    each = resources.gpus
+    return tuple(
+        Slot(
+            number,
+            resources.cpus,
+            tuple(gpus[number * each : (number + 1) * each]),
+            resources.memory,
+        )
+        for number in range(room)
+    )
+
+
+def cpus_here() -> int:
+    """The processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def gpus_here() -> tuple[str, ...]:
+    """The accelerators this process may use: those it was given, or all of the machine's."""
+    given = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if given is not None:
+        return tuple(device.strip() for device in given.split(",") if device.strip())
+    devices = sorted(int(path.name[6:]) for path in Path("/dev").glob("nvidia[0-9]*"))
+    return tuple(map(str, devices))

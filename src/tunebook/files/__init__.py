@@ -1,0 +1,1 @@
+"""Files that survive a crash: atomic files and folders, checksummed spools, locks."""

@@ -1,0 +1,86 @@
+"""Spools: append-only files of checksummed records, one writer each, read while they grow.
+
+A record is its length, its CRC-32 and its content. A record cut short by a crash is no record: the
+reader stops before it, and the next writer cuts it off.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+_HEADER = struct.Struct("<II")
+_LARGEST = 1 << 28
+
+
+class SpoolWriter:
+    """Appends records to a file that no one else writes at the time."""
+
+    def __init__(self, path: Path) -> None:
+        self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._end = _valid_end(self._descriptor)
+        os.ftruncate(self._descriptor, self._end)
+
+    def append(self, content: bytes) -> None:
+        """Add a record. If the disk refuses, the spool stays as it was and the error is raised."""
+        if not 0 < len(content) <= _LARGEST:
+            raise ValueError(f"a record has 1 to {_LARGEST} bytes, got {len(content)}")
+        record = memoryview(_HEADER.pack(len(content), zlib.crc32(content)) + content)
+        position = self._end
+        try:
+            while record:
+                written = os.pwrite(self._descriptor, record, position)
+                position += written
+                record = record[written:]
+        except OSError:
+            os.ftruncate(self._descriptor, self._end)
+            raise
+        self._end = position
+
+    def sync(self) -> None:
+        """Return when every record so far is on the disk."""
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        os.close(self._descriptor)
+
+
+def read(path: Path, offset: int = 0) -> Iterator[tuple[bytes, int]]:
+    """The whole records from an offset on, each with the offset after it.
+
+    Ends at the first record that is not whole: it may be in writing, or was cut by a crash.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        while (record := _record_at(descriptor, offset)) is not None:
+            offset += _HEADER.size + len(record)
+            yield record, offset
+    finally:
+        os.close(descriptor)
+
+
+def _record_at(descriptor: int, offset: int) -> bytes | None:
+    header = os.pread(descriptor, _HEADER.size, offset)
+    if len(header) < _HEADER.size:
+        return None
+    length, checksum = _HEADER.unpack(header)
+    # A file that grew without its content being written reads as zeros: no record has length zero.
+    if not 0 < length <= _LARGEST:
+        return None
+    content = os.pread(descriptor, length, offset + _HEADER.size)
+    if len(content) < length or zlib.crc32(content) != checksum:
+        return None
+    return content
+
+
+def _valid_end(descriptor: int) -> int:
+    offset = 0
+    while (record := _record_at(descriptor, offset)) is not None:
+        offset += _HEADER.size + len(record)
+    return offset
