@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tunebook.core.domains import Choice, Domain, Float, Int, Value
@@ -30,7 +30,9 @@ class GridSampler:
             raise _too_large(study, setting, f"{size}")
         return size
 
-    def propose(self, study: Study, setting: Setting, index: int, seen: Results) -> Proposal:
+    def propose(
+        self, study: Study, setting: Setting, index: int, seen: Callable[[], Results]
+    ) -> Proposal:
         config = study.inherit(study.space.complete(setting, _values_at(study, setting, index)))
         return Proposal(setting, config, study.trial_seed(index), FromSequence(index))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from tunebook.core.domains import Value
@@ -25,7 +26,9 @@ class ListSampler:
     def count(self, study: Study, setting: Setting) -> int:
         return len(_configs(study, setting))
 
-    def propose(self, study: Study, setting: Setting, index: int, seen: Results) -> Proposal:
+    def propose(
+        self, study: Study, setting: Setting, index: int, seen: Callable[[], Results]
+    ) -> Proposal:
         listed = _configs(study, setting)
         if not 0 <= index < len(listed):
             raise StudyError(

@@ -31,7 +31,9 @@ class SequenceSampler:
     def count(self, study: Study, setting: Setting) -> int:
         return study.trials_for(setting)
 
-    def propose(self, study: Study, setting: Setting, index: int, seen: Results) -> Proposal:
+    def propose(
+        self, study: Study, setting: Setting, index: int, seen: Callable[[], Results]
+    ) -> Proposal:
         place = dimensions(study.space)
         point = {
             parameter.name: self.unit(
