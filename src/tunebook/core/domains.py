@@ -53,10 +53,13 @@ class Float:
     def to_unit(self, value: Value) -> float:
         number = _number(value, self)
         if self.log:
-            unit = math.log(number / self.low) / math.log(self.high / self.low)
+            # No quotient of the bounds: 1e300 / 1e-300 is infinite.
+            low = math.log(self.low)
+            above, span = math.log(number) - low, math.log(self.high) - low
         else:
-            unit = (number - self.low) / (self.high - self.low)
-        return min(max(unit, 0.0), 1.0)
+            above, span = number - self.low, self.high - self.low
+        # Neighbouring floats may have one logarithm.
+        return min(max(above / span, 0.0), 1.0) if span else 0.0
 
     def contains(self, value: Value) -> bool:
         return _is_number(value) and self.low <= value <= self.high  # type: ignore[operator]

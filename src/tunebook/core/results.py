@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tunebook.core.curves import Curve
 from tunebook.core.errors import UnknownName
 from tunebook.core.objective import Measure, Objective
+from tunebook.core.representation import as_html, as_text
 from tunebook.core.space import Setting
 from tunebook.core.study import Study
 from tunebook.core.trials import NO_CODE, Code, Ended, Outcome, OutcomeKind, Trial
@@ -66,7 +67,7 @@ class TrialRecord:
         return sum(attempt.seconds for attempt in self.attempts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
     """A study and its trials, in the order of their numbers."""
 
@@ -113,6 +114,12 @@ class Results:
     def best(self, setting: Setting | None = None) -> tuple[TrialRecord, Measure] | None:
         ranked = self.ranked(setting)
         return ranked[0] if ranked else None
+
+    def __repr__(self) -> str:
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        return as_html(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for each trial: parameters under `params.`, last values under `metrics.`."""

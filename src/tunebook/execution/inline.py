@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import socket
 import time
 from collections.abc import Callable, Iterator
 
 from tunebook.core.events import Decision, Event, Tick, Wait
 from tunebook.core.protocols import Decide, Program, TrainFunction
 from tunebook.core.trials import Attempt, OutcomeKind
-from tunebook.execution import records, worker
+from tunebook.execution import here, worker
 from tunebook.execution.following import Follower
 from tunebook.execution.keeper import has_begun
 from tunebook.execution.processes import WAIT_SECONDS
-from tunebook.execution.run import SpoolRun
 from tunebook.execution.spec import Spec, StopRequest, Terms
-from tunebook.files import locks, spool
 
 _LEAVE = (Decision.DRAIN, Decision.ABORT)
 
@@ -53,17 +49,14 @@ def _attempt(
     function: TrainFunction, follower: Follower, decide: Decide, told: list[Event]
 ) -> bool:
     """Run the function here; True if the user interrupted it. `told` gets what was decided on."""
-    spec = follower.spec
-    spec.write()
-    lock = locks.acquire(spec.lock)
-    if lock is None:
+    begun = here.begin(follower.spec, _asker(follower, decide, told))
+    if begun is None:
         return False
-    with lock:
-        writer = spool.SpoolWriter(spec.spool)
-        writer.append(records.started(socket.gethostname(), os.getpid()))
-        writer.close()
-        run = SpoolRun(spec, _asker(follower, decide, told))
+    run = begun.run
+    try:
         worker.train(function, run)
+    finally:
+        begun.release()
     ended = run.outcome
     return ended is not None and ended.kind is OutcomeKind.PREEMPTED and run.obeyed is None
 

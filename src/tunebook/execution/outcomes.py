@@ -62,7 +62,7 @@ def of_return(run: SpoolRun, returned: object) -> Outcome:
         at = f" at step {run.last_step}" if run.last_step >= 0 else ""
         return Outcome(_STOPPED[request.kind], f"{request.reason}{at}")
     metric = run.objective
-    if metric not in run.logged:
+    if metric is not None and metric not in run.logged:
         return Outcome(OutcomeKind.FAILED, _missing(metric, run.logged, returned))
     return Outcome(OutcomeKind.COMPLETE, "finished")
 
@@ -82,11 +82,14 @@ def log_returned(run: SpoolRun, returned: object) -> None:
         return
     if isinstance(returned, str):
         return
-    if run.objective not in run.logged:
-        run.log({run.objective: value}, max(run.last_step, 0))
+    metric = run.objective
+    if metric is None:
+        return
+    if metric not in run.logged:
+        run.log({metric: value}, max(run.last_step, 0))
     elif value != value:
         # The curve looked well, but the program itself says that it came to nothing.
-        run.log({run.objective: value}, run.last_step + 1)
+        run.log({metric: value}, run.last_step + 1)
 
 
 def of_exit(status: int, oom_killed: bool) -> Outcome:

@@ -28,11 +28,13 @@ class Processes:
         terms: Terms,
         slots: Sequence[Slot],
         *,
+        added: Callable[[], Sequence[Slot]] = tuple,
         notice: Callable[[str], None] = lambda _: None,
         grace: float = DEFAULT_GRACE,
     ) -> None:
         self._terms = terms
         self._slots = tuple(slots)
+        self._added = added
         self._notice = notice
         self._grace = grace
 
@@ -45,6 +47,7 @@ class Processes:
         try:
             while True:
                 if leaving is Decision.GO_ON and not exhausted:
+                    house.add(self._added())
                     exhausted = house.fill(proposals)
                 if not house.running and (exhausted or leaving is not Decision.GO_ON):
                     return
@@ -81,6 +84,10 @@ class _House:
     @property
     def running(self) -> int:
         return len(self._guests)
+
+    def add(self, slots: Sequence[Slot]) -> None:
+        """Make room for more attempts."""
+        self._free.extend(slots)
 
     def fill(self, proposals: Iterator[Attempt | Wait]) -> bool:
         """Take attempts while there is room; True once there are no more."""

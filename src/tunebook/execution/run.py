@@ -23,7 +23,7 @@ from tunebook.core.domains import Value
 from tunebook.core.errors import UnknownName, did_you_mean
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
-from tunebook.core.trials import Cause, Outcome, OutcomeKind
+from tunebook.core.trials import Attempt, Cause, Outcome, OutcomeKind
 from tunebook.execution import checkpoints, records
 from tunebook.execution.spec import Spec, StopRequest
 from tunebook.files import atomic
@@ -75,14 +75,19 @@ class SpoolRun:
         return self._spec.terms.budget
 
     @property
+    def attempt(self) -> Attempt:
+        return self._spec.attempt
+
+    @property
     def outcome(self) -> Outcome | None:
         """How the attempt ended, if it has."""
         return self._outcome
 
     @property
-    def objective(self) -> str:
-        """The name of the objective's metric."""
-        return self._spec.terms.metric.name
+    def objective(self) -> str | None:
+        """The name of the objective's metric, if there is one."""
+        metric = self._spec.terms.metric
+        return metric.name if metric else None
 
     @property
     def logged(self) -> tuple[str, ...]:
@@ -243,7 +248,9 @@ def _watched(spec: Spec) -> dict[str, float]:
     divergence = spec.terms.divergence
     limit = sys.float_info.max if divergence.above is None else divergence.above
     # The threshold belongs to the metrics named for it; an accuracy has no upper limit.
-    return {spec.terms.metric.name: sys.float_info.max} | dict.fromkeys(divergence.metrics, limit)
+    metric = spec.terms.metric
+    own = {metric.name: sys.float_info.max} if metric else {}
+    return own | dict.fromkeys(divergence.metrics, limit)
 
 
 def _number(name: object, value: object) -> float:

@@ -25,9 +25,9 @@ from tunebook.files import atomic
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a study asks of each of its trials."""
+    """What a study asks of each of its trials; a run of no study has no metric to watch."""
 
-    metric: Metric
+    metric: Metric | None
     divergence: Divergence
     budget: Budget | None
 

@@ -1,0 +1,131 @@
+"""A run as it goes on: what is known of each setting, from the events alone."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from tunebook.core.curves import Block, Curve, columns
+from tunebook.core.events import Event, Finished, Logged, Resumed, Started
+from tunebook.core.objective import Measure
+from tunebook.core.results import RUNNING, Results
+from tunebook.core.space import Setting
+from tunebook.core.study import Study
+from tunebook.core.trials import Attempt, OutcomeKind
+
+
+@dataclass
+class SettingProgress:
+    """How far one setting has come."""
+
+    setting: Setting
+    total: int
+    status: dict[int, str] = field(default_factory=dict)
+    best: tuple[int, Measure] | None = None
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(self.status.values())
+
+    @property
+    def ended(self) -> int:
+        waiting = (RUNNING, OutcomeKind.PREEMPTED.value)
+        return sum(status not in waiting for status in self.status.values())
+
+
+class Progress:
+    """The state of a run. `note` takes in an event; everything else is read by displays."""
+
+    def __init__(self, results: Results, totals: Mapping[Setting, int], workers: int) -> None:
+        self.study: Study = results.study
+        self.workers = workers
+        self.began = time.monotonic()
+        self.settings = {
+            setting.key: SettingProgress(setting, total) for setting, total in totals.items()
+        }
+        self._needed = {
+            self.study.objective.metric.name,
+            *(constraint.metric for constraint in self.study.objective.constraints),
+        }
+        self._durations: list[float] = []
+        self._curves: dict[tuple[int, int], Mapping[str, Curve]] = {}
+        self._blocks: dict[tuple[int, int], list[Block]] = {}
+        self._sources: dict[tuple[int, int], tuple[int, int]] = {}
+        for record in results:
+            progress = self._of(record.trial.setting)
+            progress.status[record.trial.number] = record.status
+            if record.attempts:
+                self._curves[record.trial.number, record.attempts[-1].number] = record.curves
+            self._consider(progress, record.trial.number, results.measure(record))
+
+    @property
+    def total(self) -> int:
+        return sum(setting.total for setting in self.settings.values())
+
+    @property
+    def ended(self) -> int:
+        return sum(setting.ended for setting in self.settings.values())
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self.began
+
+    @property
+    def seconds_left(self) -> float | None:
+        """From the mean duration of the trials that ended so far; None before the first."""
+        if not self._durations:
+            return None
+        mean = sum(self._durations) / len(self._durations)
+        return mean * max(self.total - self.ended, 0) / self.workers
+
+    def note(self, event: Event) -> Measure | None:
+        """Take in an event; the result, if a trial has just been completed."""
+        if isinstance(event, Started):
+            self._of(event.attempt.trial.setting).status[event.attempt.trial.number] = RUNNING
+        elif isinstance(event, Logged):
+            wanted = [block for block in event.blocks if self._needed & set(block.names)]
+            self._blocks.setdefault(_key(event.attempt), []).extend(wanted)
+        elif isinstance(event, Resumed):
+            self._sources[_key(event.attempt)] = (event.source, event.step)
+        elif isinstance(event, Finished):
+            return self._finish(event)
+        return None
+
+    def _finish(self, event: Finished) -> Measure | None:
+        trial, key = event.attempt.trial, _key(event.attempt)
+        progress = self._of(trial.setting)
+        progress.status[trial.number] = event.outcome.kind.value
+        curves = self._join(key, columns(self._blocks.pop(key, [])))
+        if event.outcome.kind is not OutcomeKind.COMPLETE:
+            self._curves[key] = curves
+            return None
+        self._durations.append(event.seconds)
+        measure = self.study.objective.measure(curves)
+        self._consider(progress, trial.number, measure)
+        return measure
+
+    def _join(self, key: tuple[int, int], own: Mapping[str, Curve]) -> Mapping[str, Curve]:
+        """The curves of an attempt with those of the attempt it continued."""
+        source = self._sources.pop(key, None)
+        earlier = self._curves.get((key[0], source[0])) if source else None
+        if source is None or earlier is None:
+            return own
+        kept = {name: curve.until(source[1]) for name, curve in earlier.items()}
+        joined = {name: kept[name].then(own[name]) for name in own if name in kept}
+        return {**kept, **own, **joined}
+
+    def _consider(self, progress: SettingProgress, number: int, measure: Measure | None) -> None:
+        if measure is None:
+            return
+        is_better = self.study.objective.metric.is_better
+        if progress.best is None or is_better(measure.value, progress.best[1].value):
+            progress.best = (number, measure)
+
+    def _of(self, setting: Setting) -> SettingProgress:
+        return self.settings.setdefault(setting.key, SettingProgress(setting, 0))
+
+
+def _key(attempt: Attempt) -> tuple[int, int]:
+    return attempt.trial.number, attempt.number
