@@ -34,11 +34,12 @@ class Curve:
         x = np.asarray(steps, dtype=np.int64)
         y = np.asarray(values, dtype=np.float64)
         t = np.zeros(len(x)) if seconds is None else np.asarray(seconds, dtype=np.float64)
-        if len(x) and np.any(np.diff(x) <= 0):
-            last = np.append(np.diff(x) > 0, True)
+        rises = np.diff(x)
+        if np.any(rises < 0):
+            raise ValueError("the steps of a curve must not go back")
+        if not np.all(rises):
+            last = np.append(rises > 0, True)
             x, y, t = x[last], y[last], t[last]
-            if np.any(np.diff(x) <= 0):
-                raise ValueError("the steps of a curve must not go back")
         return Curve(x, y, t)
 
     def until(self, step: int) -> Curve:
