@@ -1,53 +1,116 @@
-"""Results for the eye: a few lines of text, or a small table for a notebook."""
+"""Values, studies and results for the eye: a few lines of text, or a small table for a notebook."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from tunebook.core.results import Results
+    from tunebook.core.study import Study
 
-_SHOWN = 5
+SHOWN = 5
 
 
-def as_text(results: Results) -> str:
+def one_line(text: str) -> str:
+    r"""Text that can neither break the line nor move the cursor, change colours or its direction.
+
+    >>> one_line("red \x1b[31m")
+    'red \\x1b[31m'
+    """
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def number(value: float | None) -> str:
+    """Four significant digits.
+
+    >>> number(0.0312345), number(None), number(float("nan"))
+    ('0.03123', '-', 'nan')
+    """
+    return "-" if value is None else f"{value:.4g}"
+
+
+def value_text(value: object) -> str:
+    """A parameter's value, as it would stand in a study file.
+
+    >>> [value_text(value) for value in (0.123456, 3, True, None, "relu")]
+    ['0.1235', '3', 'true', 'null', 'relu']
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return number(value)
+    return "null" if value is None else one_line(str(value))
+
+
+def config_text(config: Mapping[str, object]) -> str:
+    """A configuration in one line.
+
+    >>> config_text({"learning_rate": 0.1, "model": "cnn"})
+    'learning_rate=0.1, model=cnn'
+    """
+    return ", ".join(f"{one_line(name)}={value_text(value)}" for name, value in config.items())
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
+    """`28 complete, 2 infeasible`."""
+    return ", ".join(f"{count} {status}" for status, count in counts.items()) or "no trials yet"
+
+
+def results_text(results: Results) -> str:
     """What `print(results)` shows."""
-    lines = [_title(results)]
-    lines += ["  ".join(row) for row in _rows(results)]
-    return "\n".join(lines)
+    rows = _best(results)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    return "\n".join([_title(results), *lines])
 
 
-def as_html(results: Results) -> str:
+def results_html(results: Results) -> str:
     """What a notebook shows: static, and readable on light and dark pages alike."""
-    title = f"<p><strong>{html.escape(_title(results))}</strong></p>"
-    goal = f"<p>{html.escape(results.study.goal)}</p>" if results.study.goal else ""
-    head, *body = _rows(results) or [("no complete trial yet",)]
-    return f"{title}{goal}<table>{_row('th', head)}{''.join(_row('td', r) for r in body)}</table>"
+    rows = _best(results)
+    return titled(_title(results), results.study.goal) + (table(*rows) if rows else "")
+
+
+def study_html(study: Study) -> str:
+    """A study for a notebook: its question, its objective and its parameters."""
+    metric = study.objective.metric
+    lines = [f"{metric.name}, {metric.better} is better; {study.trials} trials for each setting"]
+    rows = [(parameter.name, str(parameter)) for parameter in study.space]
+    title = titled(study.name, study.goal, *lines)
+    return title + (table(("parameter", "role and values"), *rows) if rows else "")
+
+
+def titled(title: str, *lines: str) -> str:
+    """A bold line and, below it, those of the others that say something."""
+    parts = [f"<strong>{html.escape(one_line(title))}</strong>"]
+    parts += [html.escape(one_line(line)) for line in lines if line]
+    return f"<p>{'<br>'.join(parts)}</p>"
+
+
+def table(head: Sequence[str], *rows: Sequence[str]) -> str:
+    """A plain table in HTML."""
+    return f"<table>{_row('th', head)}{''.join(_row('td', row) for row in rows)}</table>"
 
 
 def _title(results: Results) -> str:
-    counts = ", ".join(f"{count} {status}" for status, count in results.counts().items())
-    return f"{results.study.name}: {counts or 'no trials yet'}"
+    return f"{results.study.name}: {counts_text(results.counts())}"
 
 
-def _rows(results: Results) -> list[tuple[str, ...]]:
-    ranked = results.ranked()[:_SHOWN]
-    if not ranked:
-        return []
-    metric = results.study.objective.metric.name
-    rows: list[tuple[str, ...]] = [("trial", metric, "step", "parameters")]
-    for record, measure in ranked:
-        config = ", ".join(f"{n}={_value(v)}" for n, v in record.trial.config.items())
-        rows.append((str(record.trial.number), f"{measure.value:.4g}", str(measure.step), config))
-    return rows
-
-
-def _value(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+def _best(results: Results) -> list[tuple[str, ...]]:
+    """The best trials under their heading, or nothing."""
+    ranked = results.ranked()[:SHOWN]
+    head = ("trial", one_line(results.study.objective.metric.name), "step", "parameters")
+    rows = [
+        (str(r.trial.number), number(m.value), str(m.step), config_text(r.trial.config))
+        for r, m in ranked
+    ]
+    return [head, *rows] if rows else []
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:
-    inner = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in cells)
+    inner = "".join(f"<{tag}>{html.escape(one_line(cell))}</{tag}>" for cell in cells)
     return f"<tr>{inner}</tr>"

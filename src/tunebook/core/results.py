@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tunebook.core.curves import Curve
 from tunebook.core.errors import UnknownName
 from tunebook.core.objective import Measure, Objective
-from tunebook.core.representation import as_html, as_text
+from tunebook.core.representation import results_html, results_text
 from tunebook.core.space import Setting
 from tunebook.core.study import Study
 from tunebook.core.trials import NO_CODE, Code, Ended, Outcome, OutcomeKind, Trial
@@ -116,10 +116,10 @@ class Results:
         return ranked[0] if ranked else None
 
     def __repr__(self) -> str:
-        return as_text(self)
+        return results_text(self)
 
     def _repr_html_(self) -> str:
-        return as_html(self)
+        return results_html(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """A flat row for each trial: parameters under `params.`, last values under `metrics.`."""

@@ -12,6 +12,7 @@ from tunebook.core.errors import StudyError, did_you_mean
 from tunebook.core.hashing import derive_seed
 from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Objective
+from tunebook.core.representation import study_html
 from tunebook.core.space import Point, Setting, Space, When
 
 SamplingMethod: TypeAlias = Literal["halton", "sobol", "random", "grid", "list"]
@@ -189,6 +190,9 @@ class Study:
             if before != after:
                 lines.append(f"~ {name}: {_plain(before)} -> {_plain(after)}")
         return tuple(lines)
+
+    def _repr_html_(self) -> str:
+        return study_html(self)
 
 
 def _plain(value: object) -> str:
