@@ -11,18 +11,20 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-MANIFEST = "manifest.json"
+# Not `manifest.json`: that may be a file of whoever fills the folder.
+MANIFEST = "tunebook-manifest.json"
 _PARTIAL = ".partial"
 _REPLACED = ".replaced"
 
 
 def write_file(path: Path, content: bytes, *, durable: bool = True) -> None:
     """Replace a file in one step; with `durable` it is on the disk when this returns."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}{_PARTIAL}")
+    partial = _beside(path, _PARTIAL)
     try:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
@@ -35,12 +37,12 @@ def write_file(path: Path, content: bytes, *, durable: bool = True) -> None:
         partial.unlink(missing_ok=True)
         raise
     if durable:
-        sync_folder(path.parent)
+        sync(path.parent)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make renames within a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path: Path) -> None:
+    """Make the content of a file, or the names within a folder, durable."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -48,79 +50,106 @@ def sync_folder(folder: Path) -> None:
 
 
 @contextmanager
-def new_folder(target: Path) -> Iterator[Path]:
+def new_folder(target: Path, about: Mapping[str, Any] | None = None) -> Iterator[Path]:
     """A folder to write into; it takes the target's place only when all is written and synced.
 
-    An error inside leaves the target as it was and removes what was written so far.
+    An error inside leaves the target as it was and removes what was written so far. `about` is kept
+    in the manifest, for `read_about`.
     """
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}{_PARTIAL}")
+    partial = _beside(target, _PARTIAL)
     partial.mkdir(mode=0o700, parents=True)
     try:
         yield partial
-        _seal(partial)
+        _seal(partial, about or {})
+        _put_in_place(partial, target)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
         raise
-    _put_in_place(partial, target)
 
 
 def flaw(folder: Path) -> str | None:
     """Why a folder is not whole, or None if every file is as its manifest says."""
     try:
-        manifest = json.loads((folder / MANIFEST).read_bytes())
-        files = {str(name): (entry["size"], entry["sha256"]) for name, entry in manifest.items()}
+        content = (folder / MANIFEST).read_bytes()
+        manifest = json.loads(content)
+        intact = content == _manifest(manifest["about"], manifest["files"])
     except FileNotFoundError:
         return "it has no manifest"
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError):
         return "its manifest cannot be read"
-    for name, (size, sha256) in files.items():
-        path = folder / name
-        if not path.is_file():
-            return f"{name} is missing"
-        if path.stat().st_size != size:
-            return f"{name} has {path.stat().st_size} bytes instead of {size}"
-        if _sha256(path) != sha256:
-            return f"the content of {name} has changed"
+    if not intact:
+        return "its manifest has changed"
+    for name, entry in manifest["files"].items():
+        reason = _file_flaw(folder / name, entry["size"], entry["sha256"])
+        if reason is not None:
+            return f"{name} {reason}"
     return None
+
+
+def read_about(folder: Path) -> dict[str, Any]:
+    """What was said about a folder when it was made."""
+    about: dict[str, Any] = json.loads((folder / MANIFEST).read_bytes())["about"]
+    return about
 
 
 def remove_leftovers(parent: Path) -> None:
     """Remove what interrupted writers left in a folder; only its owner may call this."""
-    for entry in list(parent.glob(f".*{_PARTIAL}")) + list(parent.glob(f".*{_REPLACED}")):
-        shutil.rmtree(entry, ignore_errors=True)
+    for entry in (*parent.glob(f".*{_PARTIAL}"), *parent.glob(f".*{_REPLACED}")):
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            entry.unlink(missing_ok=True)
 
 
-def _seal(folder: Path) -> None:
-    manifest = {}
+def _beside(path: Path, suffix: str) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}{suffix}")
+
+
+def _seal(folder: Path, about: Mapping[str, Any]) -> None:
+    files = {}
     for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder).as_posix()
         if path.is_symlink():
-            raise ValueError(
-                f"{path.name} is a symbolic link; copy the file into the folder instead"
-            )
-        if path.is_file():
-            _sync_file(path)
-            entry = {"size": path.stat().st_size, "sha256": _sha256(path)}
-            manifest[path.relative_to(folder).as_posix()] = entry
-    for inner in sorted(folder.rglob("*/")):
-        sync_folder(inner)
-    write_file(folder / MANIFEST, json.dumps(manifest, indent=1).encode())
+            raise ValueError(f"{name} is a symbolic link; copy the file into the folder instead")
+        # A manifest that came with the copy of another such folder is replaced by this one's.
+        if path.is_file() and name != MANIFEST:
+            sync(path)
+            files[name] = {"size": path.stat().st_size, "sha256": _sha256(path)}
+        elif path.is_dir():
+            sync(path)
+    write_file(folder / MANIFEST, _manifest(dict(about), files))
+
+
+def _manifest(about: Any, files: Any) -> bytes:
+    """A manifest with the hash of its own content: no byte of it can change unseen."""
+    content = {"about": about, "files": files}
+    own = hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    return json.dumps({**content, "sha256": own}, indent=1).encode()
 
 
 def _put_in_place(partial: Path, target: Path) -> None:
-    replaced = target.with_name(f".{target.name}.{secrets.token_hex(4)}{_REPLACED}")
+    replaced = _beside(target, _REPLACED)
     with suppress(FileNotFoundError):
         target.rename(replaced)
-    partial.rename(target)
-    sync_folder(target.parent)
+    try:
+        partial.rename(target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            replaced.rename(target)
+        raise
+    sync(target.parent)
     shutil.rmtree(replaced, ignore_errors=True)
 
 
-def _sync_file(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+def _file_flaw(path: Path, size: int, sha256: str) -> str | None:
     try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        if not path.is_file():
+            return "is missing"
+        if path.stat().st_size != size:
+            return f"has {path.stat().st_size} bytes instead of {size}"
+        return None if _sha256(path) == sha256 else "has changed"
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
 
 
 def _sha256(path: Path) -> str:

@@ -9,14 +9,26 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from pathlib import Path
 
 _held: set[tuple[int, int]] = set()
-os.register_at_fork(after_in_child=_held.clear)
+# Between one thread's locking of a file and its entry in the table, no other may open the file.
+_table = threading.RLock()
+
+
+def _forget_after_fork() -> None:
+    _held.clear()
+    _table.release()
+
+
+os.register_at_fork(
+    before=_table.acquire, after_in_parent=_table.release, after_in_child=_forget_after_fork
+)
 
 
 class Lock:
-    """A lock held by this process until `release` or its death."""
+    """A lock held by this process until `release` or its death; made by `acquire`."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -29,8 +41,9 @@ class Lock:
         os.pwrite(self._descriptor, content, 0)
 
     def release(self) -> None:
-        _held.discard(self._identity)
-        os.close(self._descriptor)
+        with _table:
+            _held.discard(self._identity)
+            os.close(self._descriptor)
 
     def __enter__(self) -> Lock:
         return self
@@ -41,15 +54,19 @@ class Lock:
 
 def acquire(path: Path) -> Lock | None:
     """The lock, or None if a living process (this one included) holds it."""
-    if _holds(path):
-        return None
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        return None
-    return Lock(descriptor)
+    with _table:
+        if _holds(path):
+            return None
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.lockf(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return Lock(descriptor)
+        except (BlockingIOError, PermissionError):
+            os.close(descriptor)
+            return None
+        except BaseException:
+            os.close(descriptor)
+            raise
 
 
 def is_held(path: Path) -> bool:
@@ -64,8 +81,9 @@ def is_held(path: Path) -> bool:
 
 
 def holder(path: Path) -> bytes:
-    """What the holder wrote. Not for a process that may hold the lock itself."""
-    return b"" if _holds(path) or not path.exists() else path.read_bytes()
+    """What the holder wrote; nothing where that is this process, which must not open the file."""
+    with _table:
+        return b"" if _holds(path) or not path.exists() else path.read_bytes()
 
 
 def _holds(path: Path) -> bool:

@@ -12,6 +12,8 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from tunebook.files import atomic
+
 _HEADER = struct.Struct("<II")
 _LARGEST = 1 << 28
 
@@ -20,6 +22,7 @@ class SpoolWriter:
     """Appends records to a file that no one else writes at the time."""
 
     def __init__(self, path: Path) -> None:
+        self._new_in = None if path.exists() else path.parent
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         self._end = _valid_end(self._descriptor)
         os.ftruncate(self._descriptor, self._end)
@@ -43,6 +46,10 @@ class SpoolWriter:
     def sync(self) -> None:
         """Return when every record so far is on the disk."""
         os.fsync(self._descriptor)
+        if self._new_in is not None:
+            # The name of a new file is not durable before its folder is.
+            atomic.sync(self._new_in)
+            self._new_in = None
 
     def close(self) -> None:
         os.close(self._descriptor)
