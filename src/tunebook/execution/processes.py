@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from tunebook.core.errors import ProgramError
 from tunebook.core.events import Decision, Event, Finished, Tick, Wait
 from tunebook.core.protocols import Decide, Program
-from tunebook.core.trials import Attempt
+from tunebook.core.trials import Attempt, Outcome, OutcomeKind
 from tunebook.execution.following import Follower
 from tunebook.execution.keeper import has_begun
-from tunebook.execution.server import ForkServer
+from tunebook.execution.server import Abandoned, ForkServer
 from tunebook.execution.slots import Slot
 from tunebook.execution.spec import Spec, StopRequest, Terms
 
@@ -41,14 +42,23 @@ class Processes:
     def run(
         self, program: Program, proposals: Iterator[Attempt | Wait], decide: Decide
     ) -> Iterator[Event]:
-        house = _House(program, self._terms, self._slots, self._notice)
+        def goes_on() -> bool:
+            return decide(Tick(0)) is Decision.GO_ON
+
+        house = _House(program, self._terms, self._slots, self._notice, goes_on)
         leaving = Decision.GO_ON
         exhausted = False
         try:
             while True:
                 if leaving is Decision.GO_ON and not exhausted:
                     house.add(self._added())
-                    exhausted = house.fill(proposals)
+                    try:
+                        exhausted = house.fill(proposals)
+                    except Abandoned:
+                        yield house.turn_away("interrupted before it began")
+                    except ProgramError:
+                        yield house.turn_away("the program could not be loaded")
+                        raise
                 if not house.running and (exhausted or leaving is not Decision.GO_ON):
                     return
                 for event in house.news():
@@ -70,11 +80,17 @@ class _House:
     """The attempts that are running, the slots they are in, and the server that starts them."""
 
     def __init__(
-        self, program: Program, terms: Terms, slots: Sequence[Slot], notice: Callable[[str], None]
+        self,
+        program: Program,
+        terms: Terms,
+        slots: Sequence[Slot],
+        notice: Callable[[str], None],
+        goes_on: Callable[[], bool],
     ) -> None:
         self._program = program
         self._terms = terms
         self._notice = notice
+        self._goes_on = goes_on
         self._free = list(slots)
         self._guests: dict[str, tuple[Follower, Slot]] = {}
         self._warm = True
@@ -105,6 +121,12 @@ class _House:
                 follower.spec.write()
                 self._start(proposed.folder, slot)
         return False
+
+    def turn_away(self, reason: str) -> Event:
+        """Give up the attempt that was to be started when the server could not be."""
+        _, (follower, slot) = self._guests.popitem()
+        self._free.append(slot)
+        return Finished(follower.spec.attempt, Outcome(OutcomeKind.PREEMPTED, reason), 0.0)
 
     def news(self) -> Iterator[Event]:
         """Wait a little, then tell what has happened to whom."""
@@ -161,7 +183,7 @@ class _House:
         self._server = None
 
     def _new_server(self) -> ForkServer:
-        server = ForkServer(self._program, warm=self._warm)
+        server = ForkServer(self._program, warm=self._warm, goes_on=self._goes_on)
         if server.obstacle is None:
             return server
         server.close()
@@ -170,4 +192,4 @@ class _House:
             f"Each trial starts a Python of its own, which takes longer: {self._program.reference} "
             f"cannot be forked, since {server.obstacle}."
         )
-        return ForkServer(self._program, warm=False)
+        return ForkServer(self._program, warm=False, goes_on=self._goes_on)

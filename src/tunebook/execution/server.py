@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -23,10 +24,19 @@ _START = (
 )
 
 
+_LOOK_SECONDS = 0.2
+
+
+class Abandoned(Exception):
+    """The user left while the program was being imported."""
+
+
 class ForkServer:
     """A running fork server."""
 
-    def __init__(self, program: Program, *, warm: bool) -> None:
+    def __init__(
+        self, program: Program, *, warm: bool, goes_on: Callable[[], bool] = lambda: True
+    ) -> None:
         # What the program prints while it is imported; read only if that ends the process.
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
         ours, theirs = socket.socketpair()
@@ -47,7 +57,7 @@ class ForkServer:
         self._send(
             json.dumps({"program": programs.to_json(program), "warm": warm}).encode() + b"\n"
         )
-        answer = self._first_answer(program)
+        answer = self._first_answer(program, goes_on)
         self.obstacle: str | None = answer["obstacle"]
 
     def start(self, folder: str, slot: Slot) -> bool:
@@ -83,8 +93,15 @@ class ForkServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _first_answer(self, program: Program) -> dict[str, Any]:
+    def _first_answer(self, program: Program, goes_on: Callable[[], bool]) -> dict[str, Any]:
+        """What importing the program came to; that may take long, and the user may leave."""
         while b"\n" not in self._buffer:
+            if not goes_on():
+                self._process.kill()
+                self.close()
+                raise Abandoned
+            if not select.select([self._channel], [], [], _LOOK_SECONDS)[0]:
+                continue
             received = self._channel.recv(65536)
             if not received:
                 text = self._said()
