@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from tunebook.app import places
-from tunebook.app.progress import Progress
-from tunebook.core.events import Event
-from tunebook.core.protocols import Executor, Program, Sampler
+from tunebook.app.progress import Display, Progress
+from tunebook.core.protocols import Executor, Program, Sampler, Store
 from tunebook.core.results import Results
+from tunebook.core.space import Setting
 from tunebook.core.study import Study
 from tunebook.core.trials import Code, RetryPolicy
 from tunebook.execution import programs, slots
@@ -27,18 +27,6 @@ from tunebook.sampling import sampler_for
 from tunebook.storage.sqlite import open_store
 
 
-class Display(Protocol):
-    """What shows a run to its user."""
-
-    def begin(self, progress: Progress) -> None: ...
-
-    def show(self, event: Event) -> None: ...
-
-    def notice(self, text: str) -> None: ...
-
-    def end(self) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Options:
     """How to run a study; nothing here changes what its trials are."""
@@ -47,46 +35,19 @@ class Options:
     inline: bool = False
     retry_failed: bool = False
     grace: float = DEFAULT_GRACE
-    crashes: int = RetryPolicy().crashes
-    most_failures: int = 5
 
 
 def run(
     study: Study, program: Program, folder: Path, options: Options, display: Display
 ) -> tuple[Ending, Results]:
     """Run a study to its number of trials, or continue it; returns how that ended."""
-    with open_store(folder, attempts=places.attempts_folder()) as store:
+    with (
+        open_store(folder, attempts=places.attempts_folder()) as store,
+        owned(folder, study.name),
+    ):
         study = store.create(study)
-        with owned(folder, study.name):
-            code = _code(program, folder)
-            before = store.results(study.name)
-            _warn_of_change(before, code, display.notice)
-            sampler = sampler_for(study)
-            room = _slots(study, options)
-            progress = Progress(before, _totals(study, sampler), len(room))
-            executor = _executor(study, folder, room, options, display.notice)
-            interrupts = Interrupts(lambda count: display.notice(_on_interrupt(count, options)))
-            display.begin(progress)
-            try:
-                # Inline, the program itself is interrupted: Python's own Ctrl-C does that.
-                if not options.inline:
-                    interrupts.__enter__()
-                ending = run_study(
-                    study,
-                    program,
-                    store=store,
-                    sampler=sampler,
-                    executor=executor,
-                    code=code,
-                    policy=RetryPolicy(crashes=options.crashes, failed=options.retry_failed),
-                    breaker=Breaker(options.most_failures),
-                    interrupts=interrupts,
-                    watch=display.show,
-                )
-            finally:
-                interrupts.__exit__()
-                display.end()
-            return ending, store.results(study.name)
+        ending = _run_owned(study, program, store, folder, options, display)
+        return ending, store.results(study.name)
 
 
 def results(name: str, folder: Path) -> Results:
@@ -101,12 +62,39 @@ def book(folder: Path) -> tuple[Results, ...]:
         return tuple(store.results(study.name, metrics=_needed(study)) for study in store.studies())
 
 
+def _run_owned(
+    study: Study, program: Program, store: Store, folder: Path, options: Options, display: Display
+) -> Ending:
+    before = store.results(study.name)
+    code = _code(program, folder)
+    _warn_of_change(before, code, display.notice)
+    sampler = sampler_for(study)
+    room = _slots(study, options)
+    progress = Progress(before, _totals(study, sampler), len(room))
+    interrupts = Interrupts(lambda count: display.notice(_on_interrupt(count, options)))
+    # Inline, the program itself is interrupted: Python's own Ctrl-C does that.
+    watching = nullcontext() if options.inline else interrupts
+    with watching, display.showing(progress) as show:
+        return run_study(
+            study,
+            program,
+            store=store,
+            sampler=sampler,
+            executor=_executor(study, folder, room, options, display.notice),
+            code=code,
+            policy=RetryPolicy(failed=options.retry_failed),
+            breaker=Breaker(),
+            interrupts=interrupts,
+            watch=show,
+        )
+
+
 def _needed(study: Study) -> list[str]:
     objective = study.objective
     return [objective.metric.name, *(constraint.metric for constraint in objective.constraints)]
 
 
-def _totals(study: Study, sampler: Sampler) -> dict:  # type: ignore[type-arg]
+def _totals(study: Study, sampler: Sampler) -> dict[Setting, int]:
     return {setting: sampler.count(study, setting) for setting in study.space.settings()}
 
 
@@ -131,12 +119,12 @@ def _executor(
 
 def _joined(study: Study, folder: Path, have: int) -> Iterator[Sequence[slots.Slot]]:
     """The slots that `run --join` has asked for since the last time."""
-    known = 0
+    known = have
     while True:
-        wished = wished_workers(folder, study.name)
-        every = slots.divide(study.resources, slots.cpus_here(), slots.gpus_here(), have + wished)
-        yield every[have + known :]
-        known = max(len(every) - have, known)
+        wished = have + wished_workers(folder, study.name)
+        every = slots.divide(study.resources, slots.cpus_here(), slots.gpus_here(), wished)
+        yield every[known:]
+        known = max(len(every), known)
 
 
 def _code(program: Program, folder: Path) -> Code:
@@ -156,9 +144,9 @@ def _warn_of_change(before: Results, code: Code, notice: Callable[[str], None]) 
 
 
 def _on_interrupt(count: int, options: Options) -> str:
-    if count == 1:
-        return (
-            f"Stopping: trials have {options.grace:g} s to save and leave. "
-            "Ctrl-C again ends them at once."
-        )
-    return "Ending every trial at once."
+    if count > 1:
+        return "Ending every trial at once."
+    return (
+        f"Stopping: trials have {options.grace:g} s to save and leave. "
+        "Ctrl-C again ends them at once."
+    )

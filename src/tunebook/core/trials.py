@@ -93,7 +93,8 @@ class Code:
 
     def __str__(self) -> str:
         commit = self.commit[:10] if self.commit else "no commit"
-        return f"{commit} + changes {self.difference[:8]}" if self.difference else commit
+        changes = f" + changes {self.difference[:8]}" if self.difference else ""
+        return f"{commit}{changes}" + (f", file {self.source[:8]}" if self.source else "")
 
 
 NO_CODE = Code()

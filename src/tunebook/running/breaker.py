@@ -7,34 +7,39 @@ from tunebook.core.trials import OutcomeKind
 
 QUICK_SECONDS = 60.0
 _BROKEN = (OutcomeKind.FAILED, OutcomeKind.CRASHED)
+_NO_SIGN = (OutcomeKind.PREEMPTED, OutcomeKind.CANCELLED)
 
 
 class Breaker:
-    """Counts quick failures in a row; an attempt that works, or is only infeasible, resets it."""
+    """Counts quick failures in a row; an attempt that works, or is only infeasible, ends the row.
+
+    Once tripped it stays so: what still runs may end well, but nothing more is started.
+    """
 
     def __init__(self, most: int = 5) -> None:
         self._most = most
-        self._reasons: list[str] = []
+        self._row = 0
+        self._reason: str | None = None
 
     def note(self, event: Event) -> None:
-        if not isinstance(event, Finished):
+        if not isinstance(event, Finished) or event.outcome.kind in _NO_SIGN:
             return
-        kind = event.outcome.kind
-        if kind in _BROKEN and event.seconds < QUICK_SECONDS:
-            self._reasons.append(event.outcome.reason)
-        elif kind not in (OutcomeKind.PREEMPTED, OutcomeKind.CANCELLED):
-            self._reasons.clear()
+        if event.outcome.kind not in _BROKEN or event.seconds >= QUICK_SECONDS:
+            self._row = 0
+            return
+        self._row += 1
+        if self._row == self._most:
+            last = " ".join(event.outcome.reason.split())
+            self._reason = (
+                f"Paused: {self._row} attempts in a row broke within {QUICK_SECONDS:g} s, "
+                f"the last with {last}."
+            )
 
     @property
     def tripped(self) -> bool:
-        return len(self._reasons) >= self._most
+        return self._reason is not None
 
     @property
     def reason(self) -> str | None:
         """One sentence, once it has tripped."""
-        if not self.tripped:
-            return None
-        return (
-            f"Paused: {len(self._reasons)} attempts in a row broke within {QUICK_SECONDS:g} s, "
-            f"the last with {self._reasons[-1]}."
-        )
+        return self._reason

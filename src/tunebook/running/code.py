@@ -10,16 +10,19 @@ from tunebook.core.trials import Code
 from tunebook.files import atomic
 
 _LARGEST_DIFFERENCE = 1 << 20
+# Plain, whatever the user's git is told to show: the difference is hashed, and may be applied.
+_DIFFERENCE = ("diff", "--binary", "--no-color", "--no-ext-diff", "--no-textconv", "HEAD")
 
 
 def code_of(folder: Path, program: Path | None, keep: Path) -> Code:
     """The state of the code in a folder. What is not committed is kept as a patch under `keep`."""
-    source = hashlib.sha256(program.read_bytes()).hexdigest() if program else None
+    # A file that is missing is for the program's loader to tell.
+    source = _hash(program.read_bytes()) if program and program.is_file() else None
     commit = _git(folder, "rev-parse", "HEAD")
     if commit is None:
         return Code(source=source)
-    difference = _git(folder, "diff", "--binary", "HEAD") or b""
-    name = hashlib.sha256(difference).hexdigest() if difference.strip() else None
+    difference = _git(folder, *_DIFFERENCE) or b""
+    name = _hash(difference) if difference.strip() else None
     if name is not None and len(difference) <= _LARGEST_DIFFERENCE:
         keep.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not patch_path(keep, name).exists():
@@ -29,6 +32,10 @@ def code_of(folder: Path, program: Path | None, keep: Path) -> Code:
 
 def patch_path(keep: Path, difference: str) -> Path:
     return keep / f"{difference[:16]}.patch"
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _git(folder: Path, *arguments: str) -> bytes | None:

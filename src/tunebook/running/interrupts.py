@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from types import FrameType
 from typing import Any
 
@@ -12,7 +13,11 @@ from tunebook.core.events import Decision
 
 
 class Interrupts:
-    """Counts the signals that ask to leave, while it is entered in the main thread."""
+    """Counts the signals that ask to leave, while it is entered in the main thread.
+
+    The third is Python's own Ctrl-C: it ends a coordinator that cannot act on the first two, such
+    as one that waits for a program's import. Trials that it leaves behind are adopted later.
+    """
 
     def __init__(self, told: Callable[[int], None] = lambda _: None) -> None:
         self.count = 0
@@ -38,4 +43,8 @@ class Interrupts:
 
     def _interrupted(self, number: int, frame: FrameType | None) -> None:
         self.count += 1
-        self._told(self.count)
+        if self.count > 2:
+            raise KeyboardInterrupt
+        # Python refuses to write to a stream that it is writing to: then nothing is said.
+        with suppress(RuntimeError):
+            self._told(self.count)

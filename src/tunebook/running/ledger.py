@@ -83,8 +83,10 @@ class Ledger:
             entry = self._entries[key]
             entry.running = None
             self._running.discard(key)
-            entry.ended.append(Ended(event.outcome, entry.last_step, self._code))
-            if self._within.wants_another(entry.ended):
+            # An attempt that was left behind ran the code of its own time.
+            code = event.attempt.trial.code
+            entry.ended.append(Ended(event.outcome, entry.last_step, code))
+            if self._within.wants_another(entry.ended, self._code):
                 self._again.append(key)
 
 

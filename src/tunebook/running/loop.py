@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from tunebook.core.events import Decision, Event, Tick
+from tunebook.core.events import Decision, Event, Tick, Wait
 from tunebook.core.protocols import Executor, Program, Sampler, Store
 from tunebook.core.study import Study
-from tunebook.core.trials import Code, RetryPolicy
+from tunebook.core.trials import Attempt, Code, RetryPolicy
 from tunebook.running.breaker import Breaker
 from tunebook.running.interrupts import Interrupts
 from tunebook.running.ledger import Ledger
@@ -45,15 +45,26 @@ def run_study(
     An event is shown to `watch` once it is durable in the store, and not before.
     """
     ledger = Ledger(store.results(study.name, metrics=()), policy, code)
+    all_taken = False
+
+    def attempts() -> Iterator[Attempt | Wait]:
+        nonlocal all_taken
+        yield from proposals(study, sampler, store, ledger, code, lambda: breaker.tripped)
+        all_taken = True
 
     def decide(event: Event) -> Decision:
         return interrupts.decision if isinstance(event, Tick) else Decision.GO_ON
 
-    attempts = proposals(study, sampler, store, ledger, code, paused=lambda: breaker.tripped)
-    for event in executor.run(program, attempts, decide):
+    for event in executor.run(program, attempts(), decide):
         if store.append(event):
             ledger.note(event)
-            breaker.note(event)
+            if _ran(event, code):
+                breaker.note(event)
             watch(event)
-    # An inline run that was interrupted, and any that left trials undone, is not done.
-    return Ending(interrupts.count > 0, breaker.reason)
+    # An executor that leaves proposals untaken was interrupted, by a signal or in its own process.
+    return Ending(interrupts.count > 0 or not all_taken, breaker.reason)
+
+
+def _ran(event: Event, code: Code) -> bool:
+    """Whether an event is about this code: an attempt that was left behind may have run another."""
+    return not isinstance(event, Tick) and event.attempt.trial.code == code

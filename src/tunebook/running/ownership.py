@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import os
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tunebook.core.errors import StudyOwned
 from tunebook.core.hashing import digest
-from tunebook.files import atomic, locks
+from tunebook.files import locks
+
+_NAMING_SECONDS = 1.0
 
 
 @contextmanager
@@ -19,10 +22,7 @@ def owned(folder: Path, study: str) -> Iterator[None]:
     """Own a study while the block runs, or say who does."""
     path = lock_path(folder, study)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    lock = locks.acquire(path)
-    if lock is None:
-        raise StudyOwned(_refusal(study, locks.holder(path)))
-    with lock:
+    with _acquire(path, study) as lock:
         _wish_path(folder, study).unlink(missing_ok=True)
         lock.write(json.dumps({"pid": os.getpid(), "host": socket.gethostname()}).encode())
         yield
@@ -32,15 +32,16 @@ def ask_for_workers(folder: Path, study: str, workers: int) -> bool:
     """Ask the coordinator that runs a study for more workers; False if none runs it."""
     if not locks.is_held(lock_path(folder, study)):
         return False
-    before = wished_workers(folder, study)
-    atomic.write_file(_wish_path(folder, study), str(before + workers).encode())
+    # Appended, so that of two who ask at the same time neither is lost.
+    with _wish_path(folder, study).open("a") as wishes:
+        wishes.write(f"{workers}\n")
     return True
 
 
 def wished_workers(folder: Path, study: str) -> int:
     """How many workers others have asked the present coordinator to add."""
     path = _wish_path(folder, study)
-    return int(path.read_text()) if path.exists() else 0
+    return sum(map(int, path.read_text().split())) if path.exists() else 0
 
 
 def lock_path(folder: Path, study: str) -> Path:
@@ -51,13 +52,32 @@ def _wish_path(folder: Path, study: str) -> Path:
     return lock_path(folder, study).with_suffix(".workers")
 
 
-def _refusal(study: str, content: bytes) -> str:
+def _acquire(path: Path, study: str) -> locks.Lock:
+    # The one who has just taken the lock may not have written its name yet, and one who only looks
+    # whether it is held holds it for a moment: an owner that does not live is asked for again.
+    deadline = time.monotonic() + _NAMING_SECONDS
+    while True:
+        lock = locks.acquire(path)
+        if lock is not None:
+            return lock
+        owner = _owner(locks.holder(path))
+        if owner is not None or time.monotonic() > deadline:
+            raise StudyOwned(
+                f"{study} is being run by {owner or 'another process'}; wait for it, stop it there "
+                "with Ctrl-C, or add workers to it with --join"
+            )
+        time.sleep(0.02)
+
+
+def _owner(content: bytes) -> str | None:
+    """The living process that the content of a lock names."""
     try:
         owner = json.loads(content)
-        who = f"process {owner['pid']} on {owner['host']}"
-    except (ValueError, KeyError):
-        who = "another process"
-    return (
-        f"{study} is being run by {who}; wait for it, stop it there with Ctrl-C, "
-        "or add workers to it with --join"
-    )
+        pid, host = int(owner["pid"]), str(owner["host"])
+        if host == socket.gethostname():
+            os.kill(pid, 0)
+    except (ValueError, KeyError, TypeError, ProcessLookupError):
+        return None
+    except PermissionError:
+        pass  # it lives, and is another user's
+    return f"process {pid} on {host}"
