@@ -80,15 +80,12 @@ def _branches(study: Study, setting: Setting) -> Iterator[_Branch]:
 
     partial: list[dict[str, Value]] = [{}]
     for switch in (p for p in parameters if p.name in switches):
-        without = [chosen for chosen in partial if not exists(switch, chosen)]
-        partial = without + [
-            {**chosen, switch.name: value}
-            for chosen in partial
-            if exists(switch, chosen)
-            for value in values[switch.name]
-        ]
-        if len(partial) > MOST_TRIALS:
+        within = [chosen for chosen in partial if exists(switch, chosen)]
+        if len(within) * len(values[switch.name]) > MOST_TRIALS:
             raise _too_large(study, setting, f"more than {MOST_TRIALS}")
+        partial = [chosen for chosen in partial if not exists(switch, chosen)] + [
+            {**chosen, switch.name: value} for chosen in within for value in values[switch.name]
+        ]
     place = dimensions(study.space)
     for chosen in partial:
         free = [p.name for p in parameters if p.name not in switches and exists(p, chosen)]
