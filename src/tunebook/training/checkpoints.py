@@ -1,0 +1,224 @@
+"""Checkpoints of a training run: tensors as safetensors, the rest as JSON, nothing pickled.
+
+With what is saved here a run continues bit for bit: weights, optimiser, average, random states and
+the step. The order of the data follows from the step.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from tunebook.core.objective import Metric
+from tunebook.files import atomic
+from tunebook.training.averaging import Average
+
+_BEST = "best-"
+
+
+@dataclass
+class State:
+    """Everything that changes while a model is trained."""
+
+    model: nn.Module
+    optimiser: torch.optim.Optimizer
+    average: Average | None
+    generators: Mapping[str, torch.Generator]
+    step: int = 0
+
+
+def save(
+    folder: Path, tensors: Mapping[str, Mapping[str, Tensor]], facts: Mapping[str, Any]
+) -> None:
+    """Write what `collect` has gathered into a folder."""
+    for name, group in tensors.items():
+        save_file(dict(group), folder / f"{name}.safetensors")
+    (folder / "state.json").write_text(json.dumps(facts))
+
+
+def collect(
+    state: State, sharded: bool = False
+) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
+    """A state as groups of tensors and plain facts. When sharded, every rank must take part."""
+    model, optimiser, numbers = _whole(state) if sharded else _own(state)
+    average = state.average
+    tensors = {
+        "model": _separate(model),
+        "optimiser": _separate(optimiser),
+        "average": _separate(
+            {str(i): _full(value) for i, value in enumerate(average.values)} if average else {}
+        ),
+        "random": _random_tensors(state.generators),
+    }
+    facts = {
+        "step": state.step,
+        "optimiser": numbers,
+        "average_count": average.count if average else 0,
+        "python": random.getstate(),
+    }
+    return tensors, facts
+
+
+def load(folder: Path, state: State, sharded: bool = False) -> None:
+    """Put a state back as it was saved."""
+    facts = json.loads((folder / "state.json").read_text())
+    model = load_file(folder / "model.safetensors")
+    optimiser = load_file(folder / "optimiser.safetensors")
+    if sharded:
+        _put_back_whole(state, model, optimiser, facts["optimiser"])
+    else:
+        _put_back_own(state, model, optimiser, facts["optimiser"])
+    if state.average is not None:
+        values = load_file(folder / "average.safetensors")
+        for i, value in enumerate(state.average.values):
+            _assign(value, values[str(i)])
+        state.average.count = facts["average_count"]
+    _put_back_random(load_file(folder / "random.safetensors"), facts["python"], state.generators)
+    state.step = facts["step"]
+
+
+def keep_best(
+    folder: Path, model: Mapping[str, Tensor], step: int, value: float, metric: Metric, keep: int
+) -> None:
+    """Keep the weights of the best evaluations, for a choice afterwards."""
+    kept = sorted(best_of(folder), key=lambda entry: metric.loss(entry[0]))
+    if keep == 0 or (len(kept) >= keep and not metric.is_better(value, kept[keep - 1][0])):
+        return
+    with atomic.new_folder(folder / f"{_BEST}{step}") as target:
+        save_file(_separate(model), target / "model.safetensors")
+        (target / "state.json").write_text(json.dumps({"step": step, "value": value}))
+    for _, _, worse in sorted(best_of(folder), key=lambda entry: metric.loss(entry[0]))[keep:]:
+        shutil.rmtree(worse, ignore_errors=True)
+
+
+def best_of(folder: Path) -> list[tuple[float, int, Path]]:
+    """The kept evaluations that are whole: value, step and folder."""
+    found = []
+    for entry in folder.glob(f"{_BEST}*"):
+        if atomic.flaw(entry) is None:
+            facts = json.loads((entry / "state.json").read_text())
+            found.append((facts["value"], facts["step"], entry))
+    return found
+
+
+def model_tensors(state: State, sharded: bool = False) -> dict[str, Tensor]:
+    """The model's weights on the CPU. When sharded, every rank must take part."""
+    return _whole(state)[0] if sharded else dict(state.model.state_dict())
+
+
+def _own(state: State) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Any]]:
+    tensors: dict[str, Tensor] = {}
+    numbers: dict[str, Any] = {}
+    for index, slots in state.optimiser.state_dict()["state"].items():
+        for name, value in slots.items():
+            (tensors if isinstance(value, Tensor) else numbers)[f"{index}.{name}"] = value
+    return dict(state.model.state_dict()), tensors, numbers
+
+
+def _put_back_own(
+    state: State, model: dict[str, Tensor], tensors: dict[str, Tensor], numbers: dict[str, Any]
+) -> None:
+    state.model.load_state_dict(model)
+    slots: dict[int, dict[str, Any]] = {}
+    for key, value in (*tensors.items(), *numbers.items()):
+        index, _, name = key.partition(".")
+        slots.setdefault(int(index), {})[name] = value
+    groups = state.optimiser.state_dict()["param_groups"]
+    state.optimiser.load_state_dict({"state": slots, "param_groups": groups})
+
+
+def _whole(state: State) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Any]]:
+    from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict
+
+    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+    model: Any
+    optimiser: Any
+    model, optimiser = get_state_dict(state.model, state.optimiser, options=options)
+    tensors: dict[str, Tensor] = {
+        f"{parameter}/{name}": value
+        for parameter, slots in optimiser["state"].items()
+        for name, value in slots.items()
+    }
+    return dict(model), tensors, {}
+
+
+def _put_back_whole(
+    state: State, model: dict[str, Tensor], tensors: dict[str, Tensor], numbers: dict[str, Any]
+) -> None:
+    from torch.distributed.checkpoint.state_dict import (
+        StateDictOptions,
+        get_state_dict,
+        set_state_dict,
+    )
+
+    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
+    _, current = get_state_dict(state.model, state.optimiser, options=options)
+    slots: dict[str, dict[str, Any]] = {}
+    for key, value in tensors.items():
+        parameter, _, name = key.rpartition("/")
+        slots.setdefault(parameter, {})[name] = value
+    set_state_dict(
+        state.model,
+        state.optimiser,
+        model_state_dict=model,  # type: ignore[arg-type]
+        optim_state_dict={"state": slots, "param_groups": current["param_groups"]},  # type: ignore[dict-item]
+        options=StateDictOptions(full_state_dict=True),
+    )
+
+
+def _random_tensors(generators: Mapping[str, torch.Generator]) -> dict[str, Tensor]:
+    states = {name: generator.get_state() for name, generator in generators.items()}
+    states["torch"] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        states["cuda"] = torch.cuda.get_rng_state()
+    _, keys, *rest = np.random.get_state()
+    states["numpy"] = torch.from_numpy(np.asarray(keys).astype(np.int64))
+    states["numpy_position"] = torch.tensor(rest, dtype=torch.float64)
+    return states
+
+
+def _put_back_random(
+    states: Mapping[str, Tensor], python: list[Any], generators: Mapping[str, torch.Generator]
+) -> None:
+    for name, generator in generators.items():
+        generator.set_state(states[name])
+    torch.set_rng_state(states["torch"])
+    if "cuda" in states and torch.cuda.is_available():
+        torch.cuda.set_rng_state(states["cuda"])
+    position, has_gauss, gauss = states["numpy_position"].tolist()
+    keys = states["numpy"].numpy().astype(np.uint32)
+    np.random.set_state(("MT19937", keys, int(position), int(has_gauss), gauss))
+    random.setstate((python[0], tuple(python[1]), python[2]))
+
+
+def _separate(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors that share no memory, as the format asks (tied weights do)."""
+    return {
+        name: _full(value).detach().cpu().contiguous().clone() for name, value in tensors.items()
+    }
+
+
+def _full(value: Tensor) -> Tensor:
+    whole = getattr(value, "full_tensor", None)
+    return whole() if whole is not None else value
+
+
+@torch.no_grad()
+def _assign(target: Any, value: Tensor) -> None:
+    mesh = getattr(target, "device_mesh", None)
+    if mesh is None:
+        target.copy_(value)
+        return
+    from torch.distributed.tensor import distribute_tensor
+
+    target.copy_(distribute_tensor(value, mesh, target.placements))

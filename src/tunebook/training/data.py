@@ -1,0 +1,194 @@
+"""Examples, and batches of them in an order that depends on the seed and the step alone.
+
+So a run can be resumed at any step without remembering where it was in its data.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeVar
+
+import torch
+from torch import Tensor
+
+from tunebook.core.errors import StudyError
+from tunebook.training.randomness import Streams
+
+T = TypeVar("T")
+
+
+class Examples(Protocol):
+    """A data set with random access."""
+
+    def __len__(self) -> int: ...
+
+    def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
+        """Inputs and targets of these examples."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TensorExamples:
+    """Examples that fit into memory: `inputs` and `targets` with the example as first dimension."""
+
+    inputs: Tensor
+    targets: Tensor
+
+    def __post_init__(self) -> None:
+        if len(self.inputs) != len(self.targets):
+            raise StudyError(f"there are {len(self.inputs)} inputs but {len(self.targets)} targets")
+
+    def __len__(self) -> int:
+        return len(self.inputs)
+
+    def take(self, indices: Tensor) -> tuple[Tensor, Tensor]:
+        return self.inputs[indices], self.targets[indices]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Examples to be seen together; those of weight zero are padding. `weights` is `(n,)`."""
+
+    inputs: Tensor
+    targets: Tensor
+    weights: Tensor
+
+    def to(self, device: torch.device) -> Batch:
+        """The batch on a device; the copy is from pinned memory and runs beside computation."""
+        if device.type == "cpu":
+            return self
+        moved = (
+            part.pin_memory().to(device, non_blocking=True)
+            for part in (self.inputs, self.targets, self.weights)
+        )
+        return Batch(*moved)
+
+
+def training_batches(
+    examples: Examples,
+    batch_size: int,
+    streams: Streams,
+    *,
+    start: int = 0,
+    rank: int = 0,
+    ranks: int = 1,
+) -> Iterator[Batch]:
+    """This rank's part of each global batch, from a step on, for ever.
+
+    The data are passed over in a new order each time; a batch may span the end of one pass and the
+    beginning of the next, so that every example is seen equally often.
+    """
+    if batch_size % ranks:
+        raise StudyError(f"a batch of {batch_size} cannot be divided among {ranks} ranks")
+    own = batch_size // ranks
+    orders = _Orders(len(examples), streams)
+    weights = torch.ones(own)
+    position = start * batch_size + rank * own
+    while True:
+        inputs, targets = examples.take(orders.positions(position, own))
+        yield Batch(inputs, targets, weights)
+        position += batch_size
+
+
+def evaluation_batches(
+    examples: Examples, batch_size: int, *, rank: int = 0, ranks: int = 1
+) -> Iterator[Batch]:
+    """Every example once, all batches of one size: the last is padded with examples of weight zero.
+
+    Each rank takes its own part; all ranks make equally many batches.
+    """
+    count = len(examples)
+    for begin in range(0, count, batch_size * ranks):
+        places = torch.arange(begin + rank * batch_size, begin + (rank + 1) * batch_size)
+        real = places < count
+        inputs, targets = examples.take(torch.where(real, places, 0))
+        yield Batch(inputs, targets, real.to(torch.float32))
+
+
+def on_device(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
+    """Batches on a device, each copied while the one before it is being used."""
+    if device.type == "cpu":
+        yield from batches
+        return
+    ready = next(batches, None)
+    moved = ready.to(device) if ready is not None else None
+    while moved is not None:
+        following = next(batches, None)
+        ahead = following.to(device) if following is not None else None
+        yield moved
+        moved = ahead
+
+
+def prefetched(items: Iterator[T], depth: int) -> Iterator[T]:
+    """Items made ahead of time by a thread, at most `depth` of them; 0 makes them when asked."""
+    if depth == 0:
+        yield from items
+        return
+    ready: queue.Queue[T | BaseException | None] = queue.Queue(maxsize=depth)
+    leaving = threading.Event()
+
+    def put(item: T | BaseException | None) -> None:
+        while not leaving.is_set():
+            try:
+                ready.put(item, timeout=0.1)
+            except queue.Full:
+                continue
+            return
+
+    def make() -> None:
+        try:
+            for item in items:
+                put(item)
+                if leaving.is_set():
+                    return
+        except BaseException as error:
+            put(error)
+        else:
+            put(None)
+
+    maker = threading.Thread(target=make, daemon=True)
+    maker.start()
+    try:
+        while (item := ready.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item
+    finally:
+        leaving.set()
+        maker.join()
+
+
+def augmented(batches: Iterator[Batch], augment: Callable[[Tensor], Tensor]) -> Iterator[Batch]:
+    """Batches whose inputs have been through an augmentation."""
+    for batch in batches:
+        yield replace(batch, inputs=augment(batch.inputs))
+
+
+class _Orders:
+    """The orders of successive passes over the data; the latest two are kept."""
+
+    def __init__(self, count: int, streams: Streams) -> None:
+        if count == 0:
+            raise StudyError("there are no training examples")
+        self._count = count
+        self._streams = streams
+        self._orders: dict[int, Tensor] = {}
+
+    def positions(self, begin: int, length: int) -> Tensor:
+        """Which examples stand at `length` positions of the endless sequence of passes."""
+        parts = []
+        while length > 0:
+            epoch, offset = divmod(begin, self._count)
+            part = self._order(epoch)[offset : offset + length]
+            parts.append(part)
+            begin, length = begin + len(part), length - len(part)
+        return parts[0] if len(parts) == 1 else torch.cat(parts)
+
+    def _order(self, epoch: int) -> Tensor:
+        if epoch not in self._orders:
+            generator = torch.Generator().manual_seed(self._streams.seed_of("order", epoch))
+            self._orders = {k: v for k, v in self._orders.items() if k == epoch - 1}
+            self._orders[epoch] = torch.randperm(self._count, generator=generator)
+        return self._orders[epoch]

@@ -1,0 +1,118 @@
+"""Several processes training one model: ranks, what they share, how the model is spread.
+
+One rank leads: it alone logs and saves. Started by `torchrun`, a process finds its rank in the
+environment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from tunebook.core.errors import StudyError
+
+Spread: TypeAlias = Literal["ddp", "fsdp"]
+
+
+CPU = torch.device("cpu")
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """This process among all that train the model."""
+
+    rank: int = 0
+    size: int = 1
+    device: torch.device = CPU
+
+    @property
+    def leads(self) -> bool:
+        """Whether this rank logs and saves."""
+        return self.rank == 0
+
+    def sum(self, values: Tensor) -> Tensor:
+        """The sum over all ranks."""
+        if self.size > 1:
+            dist.all_reduce(values)
+        return values
+
+    def mean(self, values: Tensor) -> Tensor:
+        return self.sum(values) / self.size
+
+    def agree(self, wish: bool) -> bool:
+        """What the leading rank wishes, on every rank."""
+        if self.size == 1:
+            return wish
+        told = torch.tensor([float(wish)], device=self.device)
+        dist.broadcast(told, src=0)
+        return bool(told.item())
+
+    def wait(self) -> None:
+        """Return when every rank has come here."""
+        if self.size > 1:
+            dist.barrier()
+
+
+ALONE = World()
+
+
+@contextmanager
+def joined() -> Iterator[World]:
+    """The world that `torchrun` describes; without it, this process alone on the best device."""
+    if "WORLD_SIZE" not in os.environ:
+        yield World(device=best_device())
+        return
+    local = int(os.environ.get("LOCAL_RANK", "0"))
+    device = torch.device("cuda", local) if torch.cuda.is_available() else torch.device("cpu")
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    try:
+        yield World(dist.get_rank(), dist.get_world_size(), device)
+    finally:
+        dist.destroy_process_group()
+
+
+def best_device() -> torch.device:
+    return torch.device("cuda") if torch.cuda.is_available() else torch.device("cpu")
+
+
+def spread(model: nn.Module, world: World, how: Spread) -> nn.Module:
+    """A model whose gradients are averaged over all ranks: replicated (ddp) or sharded (fsdp)."""
+    if world.size == 1:
+        return model
+    if how == "ddp":
+        # Buffers are not broadcast: running averages are averaged over ranks by our own rule.
+        devices = [world.device.index] if world.device.type == "cuda" else None
+        return nn.parallel.DistributedDataParallel(
+            model, device_ids=devices, broadcast_buffers=False
+        )
+    if how == "fsdp":
+        return _shard(model, world)
+    raise StudyError(f"a model is spread by ddp or fsdp, got {how!r}")
+
+
+def bare(model: nn.Module) -> nn.Module:
+    """The model itself, without what spreading or compiling has put around it."""
+    inner = getattr(model, "_orig_mod", model)
+    return inner.module if isinstance(inner, nn.parallel.DistributedDataParallel) else inner
+
+
+def _shard(model: nn.Module, world: World) -> nn.Module:
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    mesh = init_device_mesh(world.device.type, (world.size,))
+    # Each block is gathered by itself, so that the whole model is never in one place.
+    for block in model.children():
+        if any(parameter.requires_grad for parameter in block.parameters()):
+            fully_shard(block, mesh=mesh)
+    fully_shard(model, mesh=mesh)
+    return model

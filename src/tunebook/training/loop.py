@@ -1,0 +1,124 @@
+"""The reference loop, from top to bottom: data, model, optimiser, and then step after step."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor, nn
+
+from tunebook.core.protocols import Run
+from tunebook.training.averaging import Average
+from tunebook.training.checkpoints import State
+from tunebook.training.data import Batch, augmented, on_device, prefetched, training_batches
+from tunebook.training.distribution import World, bare, joined, spread
+from tunebook.training.meters import Meters
+from tunebook.training.milestones import Job, asked_to_leave, look, precision, resume, save
+from tunebook.training.optimisers import torch_optimiser
+from tunebook.training.randomness import Streams, seed_everything
+from tunebook.training.recipe import ReadParams, Recipe
+from tunebook.training.regularisation import give_generator
+from tunebook.training.schedules import rate
+from tunebook.training.task import Task
+
+
+def train(task: Task, run: Run) -> None:
+    """Train a task as a trial: what a study calls for each of its configurations."""
+    with joined() as world:
+        fit(task, run, world)
+
+
+def fit(task: Task, run: Run, world: World) -> nn.Module:
+    """Train a model by the recipe in the run's parameters, and return it."""
+    params = ReadParams(run.params)
+    recipe = Recipe.of(params, run.budget)
+    plan = recipe.plan
+    streams = Streams(run.seed, world.rank)
+    job = Job(task, run, world, recipe, task.data(params))
+
+    with streams.seeded("initialisation"):
+        model = task.build(params).to(world.device)
+    dropout = streams.generator("dropout", world.device)
+    give_generator(model, dropout)
+    model = spread(model, world, recipe.spread)
+    forward = torch.compile(model) if recipe.compile else model
+    parameters = list(model.parameters())
+    optimiser = torch_optimiser(
+        recipe.optimizer,
+        parameters,
+        recipe.hyper(params),
+        foreach=recipe.foreach,
+        fused=recipe.fused,
+    )
+    average = Average(bare(model), recipe.past_share) if recipe.average != "none" else None
+    # Whatever draws from the global generators, such as an augmentation, differs between ranks.
+    seed_everything(streams.seed_of("augmentation"))
+
+    state = State(bare(model), optimiser, average, {"dropout": dropout})
+    resume(job, state)
+    batches = _feed(job, streams, state.step)
+    meters = Meters(run, world, recipe.batch_size, recipe.clip_norm)
+
+    for step in range(state.step, plan.total):
+        learning_rate = rate(plan, step)
+        for group in optimiser.param_groups:
+            group["lr"] = learning_rate
+
+        before = time.perf_counter()
+        batch = next(batches)
+        waited = time.perf_counter() - before
+
+        with precision(recipe, world.device):
+            loss = task.losses(forward(batch.inputs), batch, params).mean()
+        loss.backward()  # type: ignore[no-untyped-call]
+        norm = clip(parameters, recipe.clip_norm)
+        optimiser.step()
+        optimiser.zero_grad()
+        if average is not None:
+            average.update(state.model)
+
+        state.step = step + 1
+        last = state.step == plan.total
+        meters.add(state.step, learning_rate, loss.detach(), norm, waited)
+        if step == 0:
+            params.check_all_read()
+        if last or state.step % recipe.log_every == 0:
+            meters.log()
+        if last or state.step % recipe.evaluation_interval == 0:
+            with meters.paused():
+                look(job, state, last=last)
+        leave = asked_to_leave(job, state.step)
+        if last or leave or state.step % recipe.checkpoint_interval == 0:
+            with meters.paused():
+                save(job, state)
+        if leave:
+            break
+    return model
+
+
+def clip(parameters: list[nn.Parameter], limit: float | None) -> Tensor:
+    """Clip the gradient to a global norm; returns the norm before, without leaving the device."""
+    gradients = [p.grad for p in parameters if p.grad is not None]
+    norm = torch.nn.utils.get_total_norm(gradients, foreach=True)
+    # The norm of a sharded gradient is sharded, too: its value needs every rank.
+    norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
+    if limit is not None:
+        torch.nn.utils.clip_grads_with_norm_(parameters, limit, norm, foreach=True)
+    return norm
+
+
+def _feed(job: Job, streams: Streams, start: int) -> Iterator[Batch]:
+    """This rank's training batches on its device, from a step on."""
+    recipe, world = job.recipe, job.world
+    batches = training_batches(
+        job.data.train,
+        recipe.batch_size,
+        streams,
+        start=start,
+        rank=world.rank,
+        ranks=world.size,
+    )
+    if job.data.augment is not None:
+        batches = augmented(batches, job.data.augment)
+    return on_device(prefetched(batches, recipe.prefetch), world.device)

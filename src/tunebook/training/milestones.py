@@ -1,0 +1,120 @@
+"""What happens now and then during training: evaluations, checkpoints, and leaving when asked."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+import torch
+
+from tunebook.core.protocols import Run
+from tunebook.training import checkpoints
+from tunebook.training.checkpoints import State
+from tunebook.training.data import Examples
+from tunebook.training.distribution import World
+from tunebook.training.evaluation import evaluate, predict, sample, save_predictions, skew
+from tunebook.training.normalisation import sync_running_averages
+from tunebook.training.recipe import Recipe
+from tunebook.training.task import Data, Task
+
+# One fixed sample for all evaluations of all trials: they are compared with one another.
+_SAMPLE_SEED = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Job:
+    """What does not change while a model is trained."""
+
+    task: Task
+    run: Run
+    world: World
+    recipe: Recipe
+    data: Data
+
+    @property
+    def sharded(self) -> bool:
+        return self.recipe.spread == "fsdp" and self.world.size > 1
+
+
+def precision(recipe: Recipe, device: torch.device) -> AbstractContextManager[object]:
+    """The number format of the forward pass; weights and gradients stay in float32."""
+    if recipe.precision == "float32":
+        return nullcontext()
+    return torch.autocast(device.type, dtype=torch.bfloat16)
+
+
+def look(job: Job, state: State, *, last: bool) -> None:
+    """Evaluate the model (or its average), log the metrics, keep the best: with every rank."""
+    sync_running_averages(state.model)
+    averaged = state.average.in_place_of(state.model) if state.average else nullcontext()
+    with averaged, precision(job.recipe, job.world.device):
+        metrics = _metrics(job, state, last)
+        weights = checkpoints.model_tensors(state, job.sharded)
+        _predictions(job, state)
+    if job.world.leads:
+        job.run.log(metrics, state.step)
+        metric = job.task.facts.metric
+        if metric.name in metrics:
+            checkpoints.keep_best(
+                job.run.folder,
+                weights,
+                state.step,
+                metrics[metric.name],
+                metric,
+                job.recipe.keep_best,
+            )
+    job.world.wait()
+
+
+def save(job: Job, state: State) -> None:
+    """Write the checkpoint from which the run can continue. Every rank takes part, one writes."""
+    sync_running_averages(state.model)
+    tensors, facts = checkpoints.collect(state, job.sharded)
+    if job.world.leads:
+        with job.run.checkpoint(state.step) as folder:
+            checkpoints.save(folder, tensors, facts)
+    job.world.wait()
+
+
+def resume(job: Job, state: State) -> None:
+    """Continue from the newest whole checkpoint, if there is one."""
+    folder = job.run.resume()
+    if folder is not None:
+        checkpoints.load(folder, state, job.sharded)
+
+
+def asked_to_leave(job: Job, step: int) -> bool:
+    """Whether to save and leave. Several ranks agree on it at logging points, since it costs."""
+    if job.world.size == 1:
+        return job.run.should_stop
+    return step % job.recipe.log_every == 0 and job.world.agree(job.run.should_stop)
+
+
+def _metrics(job: Job, state: State, last: bool) -> dict[str, float]:
+    recipe, valid = job.recipe, job.data.valid
+
+    def measured(examples: Examples) -> dict[str, float]:
+        found = evaluate(state.model, job.task, examples, recipe.evaluation_batch, job.world)
+        return dict(found.values)
+
+    if recipe.valid_sample is None:
+        metrics = {f"valid/{name}": value for name, value in measured(valid).items()}
+    else:
+        sampled = measured(sample(valid, recipe.valid_sample, _SAMPLE_SEED))
+        metrics = {f"valid/{name}": value for name, value in sampled.items()}
+        if last:
+            whole = measured(valid)
+            metrics |= {f"whole/{name}": value for name, value in whole.items()}
+            metrics |= {f"skew/{name}": value for name, value in skew(sampled, whole).items()}
+    if recipe.train_sample is not None:
+        seen = measured(sample(job.data.train, recipe.train_sample, _SAMPLE_SEED))
+        metrics |= {f"train_sample/{name}": value for name, value in seen.items()}
+    return metrics
+
+
+def _predictions(job: Job, state: State) -> None:
+    if job.recipe.saved_predictions:
+        chosen = sample(job.data.valid, job.recipe.saved_predictions, _SAMPLE_SEED)
+        outputs = predict(state.model, chosen, job.recipe.evaluation_batch, job.world.device)
+        if job.world.leads:
+            save_predictions(job.run.folder, state.step, chosen.indices, outputs)

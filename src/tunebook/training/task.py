@@ -1,0 +1,98 @@
+"""A task: what the reference loop must be told about a problem. A model, losses, metrics, data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import torch
+from torch import Tensor, nn
+
+from tunebook.core.objective import Metric
+from tunebook.core.space import Config
+from tunebook.training.data import Batch, Examples
+
+# A metric as (weighted sum, weight): sums can be added over batches and ranks, means cannot.
+Pair: TypeAlias = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Data:
+    """Training and validation examples; test examples, which are looked at once, at the end.
+
+    `augment` changes the inputs of a training batch, drawing from torch's, numpy's or Python's
+    global generator.
+    """
+
+    train: Examples
+    valid: Examples
+    test: Examples | None = None
+    augment: Callable[[Tensor], Tensor] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known of a task: its objective, what guessing achieves, what some steps reached."""
+
+    metric: Metric
+    chance: float
+    reached: float
+    steps: int
+
+
+class Task(Protocol):
+    """A problem for the reference loop."""
+
+    @property
+    def facts(self) -> Facts:
+        """The objective and its chance level."""
+
+    def data(self, params: Config) -> Data:
+        """The examples; called once in each process."""
+
+    def build(self, params: Config) -> nn.Module:
+        """The model, from parameters of the configuration."""
+
+    def losses(self, outputs: Tensor, batch: Batch, params: Config) -> Tensor:
+        """The training loss of each example, `(n,)`."""
+
+    def measures(self, outputs: Tensor, batch: Batch) -> Mapping[str, Pair]:
+        """Validation metrics of a batch as pairs; padding weighs nothing."""
+
+
+def weighted(values: Tensor, weights: Tensor) -> Pair:
+    """A metric with one value for each example, as a pair."""
+    return (values * weights).sum(), weights.sum()
+
+
+def classification_measures(logits: Tensor, batch: Batch) -> dict[str, Pair]:
+    """Loss and error, over all examples and over those of each class.
+
+    The weight of `error/class_k` is the number of examples of the class, which tells how much a
+    metric over a rare class means.
+    """
+    losses = nn.functional.cross_entropy(logits.float(), batch.targets, reduction="none")
+    wrong = (logits.argmax(-1) != batch.targets).float()
+    pairs = {"loss": weighted(losses, batch.weights), "error": weighted(wrong, batch.weights)}
+    of_class = nn.functional.one_hot(batch.targets, logits.shape[-1]).float()
+    counts = batch.weights @ of_class
+    mistakes = (wrong * batch.weights) @ of_class
+    for number in range(logits.shape[-1]):
+        pairs[f"error/class_{number}"] = (mistakes[number], counts[number])
+    return pairs
+
+
+def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) -> Tensor:
+    """Cross entropy of each example with label smoothing, `(n,)`."""
+    return nn.functional.cross_entropy(
+        logits.float(), targets, label_smoothing=smoothing, reduction="none"
+    )
+
+
+def number_of_parameters(model: nn.Module) -> int:
+    return sum(parameter.numel() for parameter in model.parameters())
+
+
+def device_of(model: nn.Module) -> torch.device:
+    return next(model.parameters()).device

@@ -1,0 +1,1 @@
+"""Bundled tasks, real and small."""
