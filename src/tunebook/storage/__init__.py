@@ -1,0 +1,1 @@
+"""Remember studies, attempts and events; give back results."""
