@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,9 @@ from tunebook.files import atomic
 
 # Two, so that a checkpoint damaged after it was written does not cost the whole trial.
 KEPT = 2
+_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
+# What torch and safetensors say; they raise errors of their own.
+_NO_SPACE_TEXTS = ("no space left", "pytorchstreamwriter failed writing", "disk quota exceeded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +26,34 @@ class Checkpoint:
     attempt: int
     step: int
 
+    @property
+    def flaw(self) -> str | None:
+        """Why it cannot be used, if it cannot."""
+        return atomic.flaw(self.folder)
+
+    @property
+    def seconds(self) -> float:
+        """How long the trial had been training."""
+        return float(atomic.read_about(self.folder)["seconds"])
+
+    @property
+    def logged(self) -> tuple[str, ...]:
+        """The metrics that had been logged."""
+        return tuple(atomic.read_about(self.folder)["logged"])
+
 
 @contextmanager
-def save(attempt_folder: Path, step: int) -> Iterator[Path]:
+def save(
+    attempt_folder: Path, step: int, seconds: float, logged: tuple[str, ...] = ()
+) -> Iterator[Path]:
     """A folder to fill; older checkpoints go only once the new one is durable."""
     parent = attempt_folder / "checkpoints"
     parent.mkdir(exist_ok=True, mode=0o700)
-    with atomic.new_folder(parent / str(step)) as folder:
+    about = {"seconds": seconds, "logged": list(logged)}
+    with atomic.new_folder(parent / str(step), about) as folder:
         yield folder
-    for old in sorted(_steps(parent))[:-KEPT]:
+    others = sorted(other for other in _steps(parent) if other != step)
+    for old in others[: 1 - KEPT]:
         shutil.rmtree(parent / str(old), ignore_errors=True)
 
 
@@ -39,11 +62,23 @@ def newest(trial_folder: Path) -> Iterator[Checkpoint]:
     found = [
         Checkpoint(folder / "checkpoints" / str(step), int(folder.name), step)
         for folder in trial_folder.iterdir()
-        if folder.name.isdigit() and (folder / "checkpoints").is_dir()
+        if folder.name.isdecimal() and (folder / "checkpoints").is_dir()
         for step in _steps(folder / "checkpoints")
     ]
     yield from sorted(found, key=lambda c: (c.step, c.attempt), reverse=True)
 
 
+def remove_leftovers(attempt_folder: Path) -> None:
+    """Remove what a killed attempt had begun to write."""
+    atomic.remove_leftovers(attempt_folder / "checkpoints")
+
+
+def says_disk_is_full(error: Exception) -> bool:
+    """Whether an error says that there was no room for a checkpoint."""
+    if isinstance(error, OSError) and error.errno in _NO_SPACE:
+        return True
+    return any(text in str(error).lower() for text in _NO_SPACE_TEXTS)
+
+
 def _steps(parent: Path) -> list[int]:
-    return [int(entry.name) for entry in parent.iterdir() if entry.name.isdigit()]
+    return [int(entry.name) for entry in parent.iterdir() if entry.name.isdecimal()]

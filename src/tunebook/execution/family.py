@@ -6,6 +6,10 @@ import ctypes
 import os
 import signal
 import sys
+import traceback
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from typing import NoReturn
 
 import psutil
 
@@ -13,6 +17,12 @@ _SET_PARENT_DEATH_SIGNAL = 1
 _SET_CHILD_SUBREAPER = 36
 # Loaded once, before any fork: a child of a threaded process must not load libraries.
 _libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
+
+# The exit code of a process that was refused by the disk.
+COULD_NOT_WRITE = os.EX_IOERR
+# What forks faster than it can be killed, or cannot be killed at all, is left after five seconds.
+_MOST_ROUNDS = 50
+_ROUND_SECONDS = 0.1
 
 
 def adopt_orphans() -> None:
@@ -29,36 +39,55 @@ def die_with(parent: int) -> None:
         os._exit(1)
 
 
-def descendants() -> list[psutil.Process]:
+def fork(work: Callable[[], None]) -> int:
+    """Do some work in a child process; returns its id."""
+    # What is in the buffers now would be written by both.
+    _flush()
+    pid = os.fork()
+    if pid == 0:
+        do_and_leave(work)
+    return pid
+
+
+def do_and_leave(work: Callable[[], None]) -> NoReturn:
+    """Do the work of this process and end it, without waiting for the threads of anybody's program.
+
+    A forked process also has exit handlers that are its parent's to run.
+    """
+    code = 0
     try:
-        return psutil.Process().children(recursive=True)
-    except psutil.NoSuchProcess:
-        return []
+        work()
+    except BaseException as error:
+        code = COULD_NOT_WRITE if isinstance(error, OSError) else 1
+        traceback.print_exc()
+    finally:
+        _flush()
+        os._exit(code)
 
 
-def kill_descendants(spare: frozenset[int] = frozenset()) -> None:
+def children() -> frozenset[int]:
+    """The process ids of this process's children."""
+    return frozenset(child.pid for child in psutil.Process().children())
+
+
+def descendants() -> list[psutil.Process]:
+    return psutil.Process().children(recursive=True)
+
+
+def kill_descendants(spare: Collection[int] = ()) -> None:
     """Kill every descendant but those to be spared (and theirs), and reap what has died."""
-    for _ in range(50):
+    for _ in range(_MOST_ROUNDS):
         if not _has_children():
             return
-        spared = set(spare)
-        victims = []
-        for child in psutil.Process().children(recursive=True):
-            parent = _parent(child)
-            if child.pid in spared or parent in spared:
-                spared.add(child.pid)
-            else:
-                victims.append(child)
-        if not victims:
+        victims = _without(spare)
+        # With none to spare, a child that is not seen has only just been born.
+        if spare and not victims:
             return
         for victim in victims:
-            try:
+            with suppress(psutil.Error):
                 victim.kill()
-            except psutil.NoSuchProcess:
-                continue
-        psutil.wait_procs(victims, timeout=0.1)
-        if not spare:
-            reap()
+        # Those whose parent was killed too become our children, and are seen in the next round.
+        psutil.wait_procs(victims, timeout=_ROUND_SECONDS)
 
 
 def reap() -> dict[int, int]:
@@ -74,6 +103,13 @@ def reap() -> dict[int, int]:
         ended[pid] = os.waitstatus_to_exitcode(status)
 
 
+def _flush() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        # The program may have closed or replaced them.
+        with suppress(Exception):
+            stream.flush()
+
+
 def _has_children() -> bool:
     try:
         os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -82,8 +118,15 @@ def _has_children() -> bool:
     return True
 
 
-def _parent(process: psutil.Process) -> int | None:
-    try:
-        return process.ppid()
-    except psutil.NoSuchProcess:
-        return None
+def _without(spare: Collection[int]) -> list[psutil.Process]:
+    """The descendants that are neither spared nor descend from one that is."""
+    spared = set(spare)
+    victims = []
+    # Parents come before their children.
+    for process in descendants():
+        with suppress(psutil.NoSuchProcess):
+            if process.pid in spared or process.ppid() in spared:
+                spared.add(process.pid)
+            else:
+                victims.append(process)
+    return victims

@@ -22,30 +22,42 @@ class Follower:
         self.finished = False
         self._offset = 0
         self._began = time.monotonic()
+        self._ending: Finished | None = None
 
     def news(self) -> Iterator[Event]:
-        """What has been written since the last call."""
+        """What has been written since the last call, but for the ending."""
         for record, offset in spool.read(self.spec.spool, self._offset):
             self._offset = offset
             event = records.event(self.spec.attempt, record, offset)
-            self.finished = self.finished or isinstance(event, Finished)
-            yield event
+            if isinstance(event, Finished):
+                self._ending = event
+            else:
+                yield event
 
     def give_up_if_dead(self) -> Iterator[Event]:
-        """If no process of the attempt lives, read its last words, or say that there are none.
+        """Once no process of the attempt lives: its last words and its ending.
 
-        The lock is held meanwhile and a fence is left behind: a keeper that is only now starting
-        finds it and leaves, so that what is declared dead stays dead.
+        An attempt that left no ending gets one. The lock is held meanwhile and a fence is left
+        behind: a keeper that is only now starting finds it and leaves, so that what is declared
+        dead stays dead.
         """
-        if self.finished or not self.spec.folder.exists():
+        if self.finished:
             return
-        lock = locks.acquire(self.spec.lock)
+        try:
+            lock = locks.acquire(self.spec.lock)
+        except FileNotFoundError:
+            self.finished = True
+            yield self._without(f"its folder {self.spec.folder} was removed")
+            return
         if lock is None:
             return
         with lock:
-            self.spec.fence.touch(mode=0o600)
             yield from self.news()
-            if not self.finished:
-                self.finished = True
-                seconds = time.monotonic() - self._began
-                yield Finished(self.spec.attempt, outcomes.vanished(), seconds)
+            if self._ending is None:
+                self.spec.fence.touch(mode=0o600)
+            self.finished = True
+            yield self._ending or self._without("its processes died without a word")
+
+    def _without(self, reason: str) -> Finished:
+        outcome = outcomes.vanished(reason)
+        return Finished(self.spec.attempt, outcome, time.monotonic() - self._began)

@@ -3,27 +3,27 @@
 It has one thread and touches no accelerator, so that forking is safe. Where importing the program
 starts threads or an accelerator, it says so, and a server without the program takes its place:
 then each worker is a Python of its own.
+
+The first message it gets is {"program": ..., "warm": ...}; each one after that is the folder of an
+attempt to start. It answers {"obstacle": ...} or {"error": ...} once, and then with the folder of
+each attempt whose keeper has ended.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
 import socket
 import sys
-import traceback
 from collections.abc import Callable
-from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tunebook.core.errors import ProgramError
 from tunebook.core.protocols import TrainFunction
 from tunebook.execution import family, keeper, programs, worker
-from tunebook.execution.run import SpoolRun
-from tunebook.execution.slots import Slot
+from tunebook.execution.channel import Channel
 from tunebook.execution.spec import Spec
 
 START_OF_WORKER = (
@@ -33,80 +33,86 @@ START_OF_WORKER = (
 
 def main() -> None:
     """The server's life: load the program, say whether it can be forked, serve."""
-    channel = socket.socket(fileno=int(sys.argv[1]))
-    lines = channel.makefile("r", encoding="utf-8")
-    first = json.loads(lines.readline())
+    channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    family.do_and_leave(lambda: _live(channel))
+
+
+def _live(channel: Channel) -> None:
+    first = channel.receive_one()
+    if first is None:
+        return
     family.adopt_orphans()
     try:
         function = programs.from_json(first["program"]).load() if first["warm"] else None
     except BaseException as error:
-        _say(channel, error=_explain(error), detail=traceback.format_exc())
+        channel.send({"error": str(error)})
         return
     obstacle = _obstacle() if first["warm"] else None
-    _say(channel, ready=True, obstacle=obstacle)
+    channel.send({"obstacle": obstacle})
     if obstacle is None:
-        _serve(channel, _how_to_work(function, first["program"]))
+        _Server(channel, _how_to_work(function, first["program"])).serve()
 
 
-def _serve(channel: socket.socket, work: Callable[[Spec, Slot], None]) -> None:
-    """Fork keepers on request and tell of their ends, until the coordinator is gone."""
-    keepers: dict[int, str] = {}
-    reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(writer)
-    buffer = b""
-    while True:
-        ready, _, _ = select.select([channel.fileno(), reader], [], [])
-        if reader in ready:
-            os.read(reader, 4096)
+class _Server:
+    """Forks keepers on request and tells of their ends."""
+
+    def __init__(self, channel: Channel, work: Callable[[Spec], None]) -> None:
+        self._channel = channel
+        self._work = work
+        self._folders: dict[int, str] = {}
+        # Processes that importing the program has started; they belong to no attempt.
+        self._program_s = family.children()
+        self._wakeup, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(writer)
+
+    def serve(self) -> None:
+        """Until the coordinator is gone, and with it the last keeper: their orphans are ours."""
+        listening = True
+        while listening or self._folders:
+            watched = [self._wakeup, *([self._channel.fileno()] if listening else [])]
+            ready, _, _ = select.select(watched, [], [])
+            if self._wakeup in ready:
+                os.read(self._wakeup, 4096)
+            self._reap()
+            if self._channel.fileno() in ready:
+                folders = self._channel.receive()
+                listening = folders is not None
+                for folder in folders or ():
+                    self._start(folder)
+
+    def _start(self, folder: str) -> None:
+        try:
+            pid = family.fork(partial(self._keep, folder))
+        except OSError:
+            # No memory or no process to be had: the attempt has ended before it began.
+            self._channel.send(folder)
+        else:
+            self._folders[pid] = folder
+
+    def _reap(self) -> None:
         for pid, status in family.reap().items():
-            if pid in keepers:
-                folder = keepers.pop(pid)
+            if pid in self._folders:
+                folder = self._folders.pop(pid)
                 if status != 0:
                     # Killed: its worker dies with it, but what the worker had started is now ours.
-                    family.kill_descendants(spare=frozenset(keepers))
-                _say(channel, ended=folder)
-        if channel.fileno() in ready:
-            received = channel.recv(65536)
-            if not received:
-                return
-            *complete, buffer = (buffer + received).split(b"\n")
-            for line in complete:
-                request = json.loads(line)
-                pid = _fork_keeper(channel, request, work)
-                keepers[pid] = request["folder"]
+                    family.kill_descendants(spare={*self._folders, *self._program_s})
+                self._channel.send(folder)
 
-
-def _fork_keeper(
-    channel: socket.socket, request: dict[str, Any], work: Callable[[Spec, Slot], None]
-) -> int:
-    sys.stdout.flush()
-    sys.stderr.flush()
-    pid = os.fork()
-    if pid:
-        return pid
-    code = 1
-    try:
+    def _keep(self, folder: str) -> None:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        channel.close()
+        self._channel.close()
         os.setsid()
-        slot = Slot(**{**request["slot"], "gpus": tuple(request["slot"]["gpus"])})
-        spec = Spec.read(Path(request["folder"]))
-        keeper.keep(spec, slot, lambda: work(spec, slot))
-        code = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(code)
+        spec = Spec.read(Path(folder))
+        keeper.keep(spec, lambda: self._work(spec))
 
 
-def _how_to_work(function: TrainFunction | None, program: str) -> Callable[[Spec, Slot], None]:
+def _how_to_work(function: TrainFunction | None, program: str) -> Callable[[Spec], None]:
     if function is not None:
         warm = function
-        return lambda spec, _: worker.train(warm, SpoolRun(spec))
-    return lambda spec, _: _start_python(spec, program)
+        return lambda spec: worker.work(warm, spec)
+    return lambda spec: _start_python(spec, program)
 
 
 def _start_python(spec: Spec, program: str) -> None:
@@ -115,44 +121,18 @@ def _start_python(spec: Spec, program: str) -> None:
     with open(descriptor, "wb", closefd=False) as file:
         file.write(program.encode())
     os.lseek(descriptor, 0, os.SEEK_SET)
-    start = START_OF_WORKER.format(path=sys.path)
-    os.execv(sys.executable, [sys.executable, "-c", start, str(spec.folder), str(descriptor)])
+    start = START_OF_WORKER.format(path=programs.import_path())
+    command = [sys.executable, "-u", "-c", start, str(spec.folder), str(descriptor)]
+    os.execv(sys.executable, command)
 
 
 def _obstacle() -> str | None:
     """Why this process must not be forked, now that the program is imported."""
     tasks = Path("/proc/self/task")
-    threads = len(list(tasks.iterdir())) if tasks.exists() else 1
-    if threads > 1:
-        return f"importing it started {threads - 1} threads"
-    torch = sys.modules.get("torch")
+    threads = len(list(tasks.iterdir())) - 1 if tasks.exists() else 0
+    if threads:
+        return f"importing it started {threads} thread{'s' if threads > 1 else ''}"
+    torch: Any = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_initialized():
         return "importing it initialised CUDA"
     return None
-
-
-def _explain(error: BaseException) -> str:
-    """One line on an exception of the user's module, with its place."""
-    if isinstance(error, ProgramError):
-        return str(error)
-    own = Path(__file__).parent
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if Path(frame.filename).parent != own and not frame.filename.startswith("<frozen")
-    ]
-    place = f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"
-
-
-def _say(channel: socket.socket, **message: Any) -> None:
-    try:
-        channel.sendall(json.dumps(message).encode() + b"\n")
-    except OSError:
-        # The coordinator is gone. Keepers need neither it nor this server.
-        os._exit(0)
-
-
-def request_line(folder: str, slot: Slot) -> bytes:
-    """What a coordinator sends for each attempt."""
-    return json.dumps({"folder": folder, "slot": asdict(slot)}).encode() + b"\n"

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections.abc import Callable
 
-from tunebook.execution import records
+from tunebook.execution import beginning
 from tunebook.execution.run import SpoolRun
 from tunebook.execution.spec import Spec, StopRequest
-from tunebook.files import locks, spool
+from tunebook.files import locks
 
 
 class RunHere:
@@ -24,12 +22,7 @@ class RunHere:
 
 
 def begin(spec: Spec, asked: Callable[[], StopRequest | None] | None = None) -> RunHere | None:
-    """Begin an attempt in this process; None if another process has it."""
+    """Begin an attempt in this process; None if another process has it, or has had it."""
     spec.write()
-    lock = locks.acquire(spec.lock)
-    if lock is None:
-        return None
-    writer = spool.SpoolWriter(spec.spool)
-    writer.append(records.started(socket.gethostname(), os.getpid()))
-    writer.close()
-    return RunHere(SpoolRun(spec, asked), lock)
+    lock = beginning.take(spec)
+    return None if lock is None else RunHere(SpoolRun(spec, asked), lock)

@@ -9,8 +9,8 @@ from tunebook.core.events import Decision, Event, Tick, Wait
 from tunebook.core.protocols import Decide, Program, TrainFunction
 from tunebook.core.trials import Attempt, OutcomeKind
 from tunebook.execution import here, worker
+from tunebook.execution.beginning import has_begun
 from tunebook.execution.following import Follower
-from tunebook.execution.keeper import has_begun
 from tunebook.execution.processes import WAIT_SECONDS
 from tunebook.execution.spec import Spec, StopRequest, Terms
 

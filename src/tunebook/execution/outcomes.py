@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import signal
+import sysconfig
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
 
 from tunebook.core.trials import Cause, Outcome, OutcomeKind
-from tunebook.execution.run import SpoolRun
-from tunebook.execution.spec import StopRequest
+from tunebook.execution import family, readings
+from tunebook.execution.run import LONGEST_REASON, SpoolRun
+from tunebook.execution.spec import ON_TERMINATION, StopRequest
 
 LONGEST_DETAIL = 8_000
 _STOPPED = {
@@ -29,7 +32,13 @@ _OUT_OF_MEMORY = (
     "resource_exhausted",
     "cublas_status_alloc_failed",
 )
-_CRASH_SIGNALS = {
+# Frames of an exception that are not the user's: ours, Python's, and those of installed packages.
+_LIBRARIES = (
+    str(Path(__file__).parent),
+    "<frozen ",
+    *{sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib")},
+)
+_CRASH_SIGNALS: dict[int, str] = {
     signal.SIGSEGV: "a segmentation fault",
     signal.SIGBUS: "a bus error",
     signal.SIGABRT: "an abort",
@@ -47,18 +56,18 @@ def of_exception(error: BaseException) -> Outcome:
     detail = "".join(traceback.format_exception(error))[-LONGEST_DETAIL:]
     text = f"{type(error).__name__}: {error}".strip().rstrip(":")
     if isinstance(error, MemoryError) or _speaks_of_memory(error):
-        return out_of_memory(f"out of memory: {text:.200}", detail)
+        return out_of_memory(f"out of memory: {text}"[:LONGEST_REASON], detail)
     if isinstance(error, KeyboardInterrupt):
         return Outcome(OutcomeKind.PREEMPTED, "interrupted")
     if isinstance(error, SystemExit):
         text = f"the program left with exit code {error.code}"
-    return Outcome(OutcomeKind.FAILED, f"{text:.300}{_place(error)}", detail=detail)
+    return Outcome(OutcomeKind.FAILED, f"{text[:LONGEST_REASON]}{place(error)}", detail=detail)
 
 
 def of_return(run: SpoolRun, returned: object) -> Outcome:
     """A training function has returned: complete, unless it obeyed a request or logged nothing."""
     request = run.obeyed
-    if request is not None and not _spent_its_budget(run):
+    if request is not None and not run.has_spent_its_budget:
         at = f" at step {run.last_step}" if run.last_step >= 0 else ""
         return Outcome(_STOPPED[request.kind], f"{request.reason}{at}")
     metric = run.objective
@@ -68,43 +77,41 @@ def of_return(run: SpoolRun, returned: object) -> Outcome:
 
 
 def log_returned(run: SpoolRun, returned: object) -> None:
-    """A number or a mapping that a function returns counts as logged at its last step."""
+    """A number that a function returns, or numbers by name, count as logged at its last step.
+
+    What was logged before stands, unless the program itself now says that it came to nothing.
+    """
+    objective = run.objective
     if isinstance(returned, Mapping):
-        known = run.logged
-        run.log(
-            {name: value for name, value in returned.items() if name not in known},
-            max(run.last_step, 0),
-        )
+        given = {name: value for name, value in returned.items() if isinstance(name, str)}
+    elif objective is None or isinstance(returned, bool):
         return
-    try:
-        value = float(returned)  # type: ignore[arg-type]
-    except (TypeError, ValueError, RuntimeError, OverflowError):
-        return
-    if isinstance(returned, str):
-        return
-    metric = run.objective
-    if metric is None:
-        return
-    if metric not in run.logged:
-        run.log({metric: value}, max(run.last_step, 0))
-    elif value != value:
-        # The curve looked well, but the program itself says that it came to nothing.
-        run.log({metric: value}, run.last_step + 1)
+    else:
+        given = {objective: returned}
+    numbers = {name: readings.number(value) for name, value in given.items()}
+    fresh = {n: v for n, v in numbers.items() if v is not None and n not in run.logged}
+    if fresh:
+        run.log(fresh, max(run.last_step, 0))
+    final = numbers.get(objective) if objective is not None else None
+    if objective is not None and final is not None and not math.isfinite(final):
+        run.log({objective: final}, run.last_step + 1)
 
 
-def of_exit(status: int, oom_killed: bool) -> Outcome:
+def of_exit(status: int, *, oom_killed: bool = False, detail: str = "") -> Outcome:
     """A process that ended without a word, by its wait status (negative: a signal)."""
     if oom_killed:
-        return out_of_memory("the system killed the process: out of memory")
+        return out_of_memory("the system killed the process: out of memory", detail)
+    if status == family.COULD_NOT_WRITE:
+        reason = "the process could not write down its outcome"
+        return Outcome(OutcomeKind.CRASHED, reason, detail=detail)
     if status >= 0:
-        return Outcome(
-            OutcomeKind.FAILED,
-            f"the process left with exit code {status} before the trial had ended",
-        )
-    number = signal.Signals(-status)
-    if number in _CRASH_SIGNALS:
-        return Outcome(OutcomeKind.CRASHED, f"the process died of {_CRASH_SIGNALS[number]}")
-    return Outcome(OutcomeKind.CRASHED, f"the process was killed by {number.name}")
+        reason = f"the process left with exit code {status} before the trial had ended"
+        return Outcome(OutcomeKind.FAILED, reason, detail=detail)
+    if -status == signal.SIGTERM:
+        return Outcome(OutcomeKind.PREEMPTED, ON_TERMINATION.reason, detail=detail)
+    what = _CRASH_SIGNALS.get(-status)
+    reason = f"died of {what}" if what else f"was killed by {_signal_name(-status)}"
+    return Outcome(OutcomeKind.CRASHED, f"the process {reason}", detail=detail)
 
 
 def of_request(request: StopRequest) -> Outcome:
@@ -112,19 +119,21 @@ def of_request(request: StopRequest) -> Outcome:
     return Outcome(_STOPPED[request.kind], f"{request.reason}; ended after {request.grace:g} s")
 
 
-def vanished() -> Outcome:
+def vanished(reason: str) -> Outcome:
     """Keeper and worker are both gone, and neither could say why."""
-    return Outcome(OutcomeKind.CRASHED, "its processes died without a word")
+    return Outcome(OutcomeKind.CRASHED, reason)
+
+
+def place(error: BaseException) -> str:
+    """Where in the user's own code an exception came from: " (train.py:12)", or nothing."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES)]
+    return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
 
 
 def _speaks_of_memory(error: BaseException) -> bool:
     text = f"{type(error).__name__} {error}".lower()
     return isinstance(error, Exception) and any(part in text for part in _OUT_OF_MEMORY)
-
-
-def _spent_its_budget(run: SpoolRun) -> bool:
-    budget = run.budget
-    return budget is not None and budget.unit == "steps" and run.last_step + 1 >= budget.amount
 
 
 def _missing(metric: str, logged: tuple[str, ...], returned: object) -> str:
@@ -133,14 +142,12 @@ def _missing(metric: str, logged: tuple[str, ...], returned: object) -> str:
     elif returned is None:
         heard = "it logged nothing and returned nothing"
     else:
-        heard = f"it logged nothing and returned {returned!r:.60}"
+        heard = f"it logged nothing and returned {readings.shown(returned)}"
     return f"the objective's metric {metric!r} was never logged; {heard}"
 
 
-def _place(error: BaseException) -> str:
-    """Where in the user's own code an exception came from."""
-    own = Path(__file__).parent
-    frames = [
-        f for f in traceback.extract_tb(error.__traceback__) if Path(f.filename).parent != own
-    ]
-    return f" ({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from tunebook.core.errors import ProgramError
 from tunebook.core.events import Decision, Event, Finished, Tick, Wait
 from tunebook.core.protocols import Decide, Program
 from tunebook.core.trials import Attempt, Outcome, OutcomeKind
+from tunebook.execution.beginning import has_begun
 from tunebook.execution.following import Follower
-from tunebook.execution.keeper import has_begun
 from tunebook.execution.server import Abandoned, ForkServer
 from tunebook.execution.slots import Slot
 from tunebook.execution.spec import Spec, StopRequest, Terms
@@ -45,61 +47,51 @@ class Processes:
         def goes_on() -> bool:
             return decide(Tick(0)) is Decision.GO_ON
 
-        house = _House(program, self._terms, self._slots, self._notice, goes_on)
+        starter = _Starter(program, self._notice, goes_on)
+        crew = _Crew(self._terms, self._slots, starter)
         leaving = Decision.GO_ON
         exhausted = False
         try:
             while True:
                 if leaving is Decision.GO_ON and not exhausted:
-                    house.add(self._added())
+                    crew.add(self._added())
                     try:
-                        exhausted = house.fill(proposals)
+                        exhausted = crew.fill(proposals)
                     except Abandoned:
-                        yield house.turn_away("interrupted before it began")
+                        yield crew.turn_away("interrupted before it began")
                     except ProgramError:
-                        yield house.turn_away("the program could not be loaded")
+                        yield crew.turn_away("the program could not be loaded")
                         raise
-                if not house.running and (exhausted or leaving is not Decision.GO_ON):
+                if not crew.running and (exhausted or leaving is not Decision.GO_ON):
                     return
-                for event in house.news():
-                    if decide(event) is Decision.STOP and not isinstance(event, Finished):
+                for event in crew.news():
+                    if decide(event) is Decision.STOP and not isinstance(event, Finished | Tick):
                         request = StopRequest("stop", "stopped by a rule", self._grace)
-                        request.write(Path(event.attempt.folder))  # type: ignore[union-attr]
+                        crew.ask(request, event.attempt.folder)
                     yield event
-                tick = Tick(house.running)
+                tick = Tick(crew.running)
                 wished = decide(tick)
                 if wished in (Decision.DRAIN, Decision.ABORT) and wished is not leaving:
                     leaving = wished
-                    house.ask_to_leave(self._grace if wished is Decision.DRAIN else 0.0)
+                    crew.ask_to_leave(self._grace if wished is Decision.DRAIN else 0.0)
                 yield tick
         finally:
-            house.close()
+            starter.close()
 
 
-class _House:
-    """The attempts that are running, the slots they are in, and the server that starts them."""
+class _Crew:
+    """The attempts that are running, and the slots they are in."""
 
-    def __init__(
-        self,
-        program: Program,
-        terms: Terms,
-        slots: Sequence[Slot],
-        notice: Callable[[str], None],
-        goes_on: Callable[[], bool],
-    ) -> None:
-        self._program = program
+    def __init__(self, terms: Terms, slots: Sequence[Slot], starter: _Starter) -> None:
         self._terms = terms
-        self._notice = notice
-        self._goes_on = goes_on
         self._free = list(slots)
-        self._guests: dict[str, tuple[Follower, Slot]] = {}
-        self._warm = True
-        self._server: ForkServer | None = None
+        self._starter = starter
+        self._followers: dict[str, Follower] = {}
         self._read = time.monotonic()
 
     @property
     def running(self) -> int:
-        return len(self._guests)
+        return len(self._followers)
 
     def add(self, slots: Sequence[Slot]) -> None:
         """Make room for more attempts."""
@@ -113,74 +105,103 @@ class _House:
                 return True
             if isinstance(proposed, Wait):
                 return False
-            slot = self._free.pop(0)
-            follower = Follower(Spec(proposed, self._terms))
-            self._guests[proposed.folder] = (follower, slot)
+            spec = Spec(proposed, self._terms)
             # One that has begun is adopted: its keeper lives, or its spool has the last word.
-            if not has_begun(follower.spec):
-                follower.spec.write()
-                self._start(proposed.folder, slot)
+            spec = self._adopted(spec) if has_begun(spec) else replace(spec, slot=self._free[0])
+            self._free.remove(spec.slot)
+            self._followers[proposed.folder] = Follower(spec)
+            if not has_begun(spec):
+                spec.write()
+                self._starter.start(proposed.folder)
         return False
 
-    def turn_away(self, reason: str) -> Event:
+    def turn_away(self, reason: str) -> Finished:
         """Give up the attempt that was to be started when the server could not be."""
-        _, (follower, slot) = self._guests.popitem()
-        self._free.append(slot)
+        _, follower = self._followers.popitem()
+        self._free.append(follower.spec.slot)
         return Finished(follower.spec.attempt, Outcome(OutcomeKind.PREEMPTED, reason), 0.0)
 
     def news(self) -> Iterator[Event]:
         """Wait a little, then tell what has happened to whom."""
-        for folder in self._wait():
-            if folder in self._guests:
+        for folder in self._ended():
+            if folder in self._followers:
                 yield from self._see_off(folder)
         if time.monotonic() - self._read < READ_SECONDS:
             return
         self._read = time.monotonic()
-        for folder, (follower, _) in list(self._guests.items()):
+        for folder, follower in list(self._followers.items()):
             yield from follower.news()
             # Covers keepers that were killed, or that an earlier coordinator began.
-            if follower.finished or has_begun(follower.spec):
+            if has_begun(follower.spec) or not follower.spec.folder.exists():
                 yield from self._see_off(folder)
 
+    def ask(self, request: StopRequest, folder: str) -> None:
+        # An attempt whose folder was removed will not be asked, and is given up soon.
+        with suppress(FileNotFoundError):
+            request.write(Path(folder))
+
     def ask_to_leave(self, grace: float) -> None:
-        for follower, _ in self._guests.values():
-            StopRequest("preempt", "interrupted", grace).write(follower.spec.folder)
+        for folder in self._followers:
+            self.ask(StopRequest("preempt", "interrupted", grace), folder)
+
+    def _adopted(self, spec: Spec) -> Spec:
+        """An attempt that has begun, in the slot that it has: nobody else gets its accelerators."""
+        try:
+            gpus = Spec.read(spec.folder).slot.gpus
+        except (OSError, ValueError):
+            # Lost with the machine's power, as was whatever held the slot.
+            gpus = ()
+        same = [slot for slot in self._free if slot.gpus == gpus]
+        return replace(spec, slot=(same or self._free)[0])
+
+    def _ended(self) -> list[str]:
+        """The folders of attempts that have ended, or are not going to begin."""
+        ended = self._starter.wait(WAIT_SECONDS)
+        if ended is not None:
+            return ended
+        # Those it was asked to start may never have begun: none of them is lost.
+        return [path for path, follower in self._followers.items() if not has_begun(follower.spec)]
+
+    def _see_off(self, folder: str) -> Iterator[Event]:
+        follower = self._followers[folder]
+        yield from follower.news()
+        yield from follower.give_up_if_dead()
+        if follower.finished:
+            del self._followers[folder]
+            self._free.append(follower.spec.slot)
+
+
+class _Starter:
+    """Starts attempts through a fork server; where one has died, through a new one."""
+
+    def __init__(
+        self, program: Program, notice: Callable[[str], None], goes_on: Callable[[], bool]
+    ) -> None:
+        self._program = program
+        self._notice = notice
+        self._goes_on = goes_on
+        self._warm = True
+        self._server: ForkServer | None = None
+
+    def start(self, folder: str) -> None:
+        while self._server is None or not self._server.start(folder):
+            self.close()
+            self._server = self._new_server()
+
+    def wait(self, seconds: float) -> list[str] | None:
+        """The folders of attempts that have ended by now; None if the server has just died."""
+        if self._server is None:
+            time.sleep(seconds)
+            return []
+        ended = self._server.wait(seconds)
+        if ended is None:
+            self.close()
+        return ended
 
     def close(self) -> None:
         if self._server is not None:
             self._server.close()
-
-    def _see_off(self, folder: str) -> Iterator[Event]:
-        follower, slot = self._guests[folder]
-        yield from follower.news()
-        yield from follower.give_up_if_dead()
-        if follower.finished:
-            del self._guests[folder]
-            self._free.append(slot)
-
-    def _start(self, folder: str, slot: Slot) -> None:
-        while True:
-            if self._server is None:
-                self._server = self._new_server()
-            if self._server.start(folder, slot):
-                return
-            self._restart()
-
-    def _wait(self) -> list[str]:
-        if self._server is None:
-            time.sleep(WAIT_SECONDS)
-            return []
-        alive, ended = self._server.wait(WAIT_SECONDS)
-        if not alive:
-            self._restart()
-            # Those it was asked to start may never have begun: none of them is lost.
-            ended += [folder for folder, (f, _) in self._guests.items() if not has_begun(f.spec)]
-        return ended
-
-    def _restart(self) -> None:
-        if self._server is not None:
-            self._server.close()
-        self._server = None
+            self._server = None
 
     def _new_server(self) -> ForkServer:
         server = ForkServer(self._program, warm=self._warm, goes_on=self._goes_on)

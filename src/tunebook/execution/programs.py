@@ -9,7 +9,8 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +18,7 @@ from typing import Any
 
 from tunebook.core.errors import ProgramError, did_you_mean
 from tunebook.core.protocols import Program, TrainFunction
+from tunebook.execution import outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class NamedFunction:
         return Path(self.folder, self.source) if self.source.endswith(".py") else None
 
     def load(self) -> TrainFunction:
-        module = self._module()
+        with _importing(self.source):
+            module = self._module()
         found = getattr(module, self.function, None)
         if not callable(found):
             functions = [n for n, v in vars(module).items() if inspect.isfunction(v)]
@@ -53,17 +56,11 @@ class NamedFunction:
             _import_from(self.folder)
             return importlib.import_module(self.source)
         if not self.path.is_file():
-            raise ProgramError(f"there is no file {self.source!r} in {self.folder}")
+            near = did_you_mean(self.source, [p.name for p in Path(self.folder).glob("*.py")])
+            raise ProgramError(f"there is no file {self.source!r} in {self.folder}{near}")
         # The file's own folder comes first, as when Python runs a script.
         _import_from(str(self.path.parent))
-        name = self.path.stem if self.path.stem.isidentifier() else "tunebook_program"
-        spec = importlib.util.spec_from_file_location(name, self.path)
-        if spec is None or spec.loader is None:
-            raise ProgramError(f"{self.source!r} is not a Python file")
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        spec.loader.exec_module(module)
-        return module
+        return _execute(self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,8 @@ class PassedFunction:
     def load(self) -> TrainFunction:
         import cloudpickle
 
-        function: TrainFunction = cloudpickle.loads(self.content)
+        with _importing(self.name):
+            function: TrainFunction = cloudpickle.loads(self.content)
         return function
 
 
@@ -100,36 +98,38 @@ def parse(reference: str, folder: Path) -> NamedFunction:
 
 def of_function(function: Callable[..., object]) -> Program:
     """A function in hand: by name where a fresh process can import it, else by value."""
-    check_signature(function, getattr(function, "__qualname__", repr(function)))
-    module = sys.modules.get(getattr(function, "__module__", ""))
-    name = getattr(function, "__qualname__", "")
-    importable = (
-        module is not None
-        and module.__name__ != "__main__"
-        and getattr(module, name, None) is function
-    )
-    if importable and module is not None:
-        return NamedFunction(module.__name__, name, str(Path.cwd()))
+    name = getattr(function, "__name__", type(function).__name__)
+    check_signature(function, name)
+    module = getattr(function, "__module__", "__main__")
+    if module != "__main__" and getattr(sys.modules.get(module), name, None) is function:
+        return NamedFunction(module, name, str(Path.cwd()))
     import cloudpickle
 
-    return PassedFunction(name or repr(function), cloudpickle.dumps(function))
+    return PassedFunction(name, cloudpickle.dumps(function))
 
 
 def check_signature(function: Callable[..., object], reference: str) -> None:
-    """A training function takes the run as its one argument."""
+    """A training function takes the run as its one argument, and runs when it is called."""
+    if inspect.iscoroutinefunction(function) or inspect.isgeneratorfunction(function):
+        kind = "asynchronous" if inspect.iscoroutinefunction(function) else "a generator"
+        raise ProgramError(
+            f"{reference} is {kind}, so that calling it runs nothing; write a plain function"
+        )
     try:
         inspect.signature(function).bind(object())
     except TypeError:
+        name = getattr(function, "__name__", "train")
         raise ProgramError(
-            f"{reference} must take one argument, the run: def {reference.rpartition(':')[2]}(run)"
+            f"{reference} must take one argument, the run: def {name}(run)"
         ) from None
     except ValueError:
+        # Written in C: it does not say what it takes.
         return
 
 
 def to_json(program: Program) -> str:
     """A program and the import path it needs, for a process of our own."""
-    here: dict[str, Any] = {"path": sys.path, "folder": str(Path.cwd())}
+    here: dict[str, Any] = {"path": import_path(), "folder": str(Path.cwd())}
     match program:
         case NamedFunction(source, function, folder):
             here["named"] = [source, function, folder]
@@ -151,6 +151,44 @@ def from_json(text: str) -> Program:
     return PassedFunction(name, base64.b64decode(content))
 
 
+def import_path() -> list[str]:
+    """Where this process imports from. What is no text there, such as a `Path`, has no effect."""
+    return [entry for entry in sys.path if isinstance(entry, str)]
+
+
+@contextmanager
+def _importing(what: str) -> Iterator[None]:
+    """Whatever the user's module raises, and where, in one sentence."""
+    try:
+        yield
+    except (ProgramError, KeyboardInterrupt):
+        raise
+    except SystemExit as left:
+        raise ProgramError(f"importing {what} ended with exit code {left.code}") from left
+    except BaseException as error:
+        text = f"{type(error).__name__}: {error}{outcomes.place(error)}"
+        raise ProgramError(f"importing {what} failed: {text}") from error
+
+
+def _execute(path: Path) -> ModuleType:
+    """A file as a module, under its own name where that is free: its classes can be pickled."""
+    known = sys.modules.get(path.stem)
+    ours = known is None or getattr(known, "__file__", None) == str(path)
+    free = ours and path.stem.isidentifier() and path.stem not in sys.stdlib_module_names
+    name = path.stem if free else "tunebook_program"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ProgramError(f"{path.name!r} is not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
 def _import_from(folder: str) -> None:
-    if folder not in sys.path:
+    if sys.path[:1] != [folder]:
         sys.path.insert(0, folder)

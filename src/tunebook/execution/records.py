@@ -11,6 +11,7 @@ import numpy as np
 
 from tunebook.core import codec
 from tunebook.core.curves import Block
+from tunebook.core.errors import StoreError
 from tunebook.core.events import Event, Finished, Logged, Noted, Resumed, Started
 from tunebook.core.trials import Attempt, Outcome
 
@@ -66,7 +67,10 @@ def event(attempt: Attempt, record: bytes, offset: int) -> Event:
             return Noted(attempt, fact["text"])
         case "finished":
             return Finished(attempt, codec.loads(fact["outcome"]), fact["seconds"])
-    raise ValueError(f"a spool holds the unknown record {fact['fact']!r}; upgrade tunebook")
+    raise StoreError(
+        f"the spool of {attempt.name} holds a record that this tunebook does not know, "
+        f"{fact['fact']!r}; upgrade tunebook"
+    )
 
 
 def blocks_of(rows: Iterable[Row]) -> list[Block]:

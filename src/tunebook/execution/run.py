@@ -24,12 +24,12 @@ from tunebook.core.errors import UnknownName, did_you_mean
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
 from tunebook.core.trials import Attempt, Cause, Outcome, OutcomeKind
-from tunebook.execution import checkpoints, records
+from tunebook.execution import checkpoints, readings, records
 from tunebook.execution.spec import Spec, StopRequest
-from tunebook.files import atomic
 from tunebook.files.spool import SpoolWriter
 
 FLUSH_SECONDS = 0.5
+LONGEST_REASON = 300
 _LOOK_SECONDS = 0.05
 
 
@@ -44,6 +44,9 @@ class SpoolRun:
         self._spec = spec
         self._params = MappingProxyType(dict(spec.attempt.trial.config))
         self._began = time.monotonic()
+        # Seconds of training that the checkpoint it continues had taken.
+        self._inherited = 0.0
+        self._logged_before: tuple[str, ...] = ()
         self._owner = os.getpid()
         self._spool = SpoolWriter(spec.spool)
         self._rows: deque[records.Row] = deque()
@@ -52,12 +55,13 @@ class SpoolRun:
         self._repeated = False
         self._watched = _watched(spec)
         self._parts: dict[str, float] = {}
+        self._timed = -1
         self._asked = asked or (lambda: StopRequest.read(spec.folder))
         self._looked = -math.inf
         self._request: StopRequest | None = None
         self._obeyed = False
         self._outcome: Outcome | None = None
-        self._writing = threading.Lock()
+        self._writing = threading.RLock()
         self._closing = threading.Event()
         self._writer = threading.Thread(target=self._write_out, name="tunebook", daemon=True)
         self._writer.start()
@@ -73,6 +77,12 @@ class SpoolRun:
     @property
     def budget(self) -> Budget | None:
         return self._spec.terms.budget
+
+    @property
+    def folder(self) -> Path:
+        place = self._spec.folder.parent / "files"
+        place.mkdir(mode=0o700, exist_ok=True)
+        return place
 
     @property
     def attempt(self) -> Attempt:
@@ -91,12 +101,27 @@ class SpoolRun:
 
     @property
     def logged(self) -> tuple[str, ...]:
-        """The metrics logged so far."""
-        return tuple(self._last)
+        """The metrics logged so far; a trial that resumes at its end may have none left to log."""
+        return tuple(dict.fromkeys((*self._logged_before, *self._last)))
 
     @property
     def last_step(self) -> int:
         return self._step
+
+    @property
+    def obeyed(self) -> StopRequest | None:
+        """The stop request that the program has seen, if any."""
+        return self._request if self._obeyed else None
+
+    @property
+    def has_spent_its_budget(self) -> bool:
+        """Whether it has all its steps or seconds; examples are the program's own to count."""
+        match self.budget:
+            case Budget(amount, "steps"):
+                return self._step + 1 >= amount
+            case Budget(amount, "seconds"):
+                return self._training_seconds() >= amount
+        return False
 
     def __getitem__(self, name: str) -> Value:
         try:
@@ -110,44 +135,64 @@ class SpoolRun:
             raise TrialEnded
         if step is None:
             step = self._step + 1
-        elif step.__class__ is not int or step < 0:
-            step = _whole(step)
-        names, values = [], []
-        last, watched, bad = self._last, self._watched, None
+        elif step.__class__ is not int or not 0 <= step <= readings.LARGEST_STEP:
+            step = readings.whole_step(step)
+        names, values, bad = [], [], None
+        last, watched = self._last, self._watched
         for name, value in metrics.items():
+            before = last.get(name)
+            if before is None:
+                readings.check_name(name)
             if value.__class__ is not float:
-                value = _number(name, value)
-            before = last.get(name, -1)
-            if step <= before:
+                value = readings.metric_value(name, value)
+            if before is not None and step <= before:
                 self._refuse_step(name, step, before)
                 continue
             if name in watched and not -math.inf < value <= watched[name]:
-                bad = name
-            last[name] = step
+                bad = name, value
             names.append(name)
             values.append(value)
+        # Only now: a call that raises has logged nothing.
+        for name in names:
+            last[name] = step
         self._step = max(step, self._step)
         # A forked child, such as a data loader's, inherits the queue but must not write it.
         if names and os.getpid() == self._owner:
-            row = (step, time.monotonic() - self._began, tuple(names), tuple(values))
-            self._rows.append(row)
+            seconds = time.monotonic() - self._began
+            self._rows.append((step, seconds, tuple(names), tuple(values)))
         if bad is not None:
-            self._diverged(bad, float(metrics[bad]), step)  # type: ignore[arg-type]
+            self._diverged(*bad, step)
 
     @contextmanager
     def checkpoint(self, step: int) -> Iterator[Path]:
-        step = _whole(step)
-        with checkpoints.save(self._spec.folder, step) as folder:
-            yield folder
+        step = readings.whole_step(step)
+        try:
+            seconds = self._training_seconds()
+            with checkpoints.save(self._spec.folder, step, seconds, self.logged) as folder:
+                yield folder
+                # What a trial that resumes here will not log again must be there to stay.
+                self._flush()
+                self._spool.sync()
+        except Exception as error:
+            if not checkpoints.says_disk_is_full(error):
+                raise
+            # The older checkpoints are whole, and training matters more than a new one.
+            self.note(f"the checkpoint of step {step} was not saved, as the disk is full: {error}")
 
     def resume(self) -> Path | None:
         for found in checkpoints.newest(self._spec.folder.parent):
-            reason = atomic.flaw(found.folder)
+            reason = found.flaw
             if reason is None:
-                self._append(records.resumed(found.attempt, found.step))
-                self._step = found.step
+                # Asked again, it may find what this attempt has saved itself in the meantime.
+                if found.attempt != self.attempt.number:
+                    self._append(records.resumed(found.attempt, found.step))
+                    self._inherited = found.seconds
+                    self._logged_before = found.logged
+                self._step = max(found.step, self._step)
                 return found.folder
-            self.note(f"skipped the checkpoint of step {found.step}: {reason}")
+            self.note(
+                f"skipped the checkpoint of step {found.step} by attempt {found.attempt}: {reason}"
+            )
         return None
 
     @property
@@ -159,11 +204,11 @@ class SpoolRun:
             self._obeyed = True
             return True
         budget = self.budget
-        spent = time.monotonic() - self._began
-        return budget is not None and budget.unit == "seconds" and spent >= budget.amount
+        return budget is not None and budget.unit == "seconds" and self.has_spent_its_budget
 
     def infeasible(self, reason: str) -> NoReturn:
-        self.end(Outcome(OutcomeKind.INFEASIBLE, str(reason), Cause.REPORTED))
+        text = str(reason)[:LONGEST_REASON]
+        self.end(Outcome(OutcomeKind.INFEASIBLE, text, Cause.REPORTED))
         raise TrialEnded
 
     @contextmanager
@@ -176,13 +221,9 @@ class SpoolRun:
             self._parts[part] = self._parts.get(part, 0.0) + spent
 
     def note(self, text: str) -> None:
-        """Something the user should know, while the trial goes on."""
-        self._append(records.noted(text))
-
-    @property
-    def obeyed(self) -> StopRequest | None:
-        """The stop request that the program has seen, if any."""
-        return self._request if self._obeyed else None
+        """Something the user should know, while the trial goes on, even on a full disk."""
+        with contextlib.suppress(OSError):
+            self._append(records.noted(text))
 
     def end(self, outcome: Outcome) -> None:
         """Write the outcome and return when it is on the disk. The first one counts."""
@@ -208,24 +249,31 @@ class SpoolRun:
                 self._flush()
 
     def _flush(self) -> None:
-        self._log_timings()
-        rows = [self._rows.popleft() for _ in range(len(self._rows))]
-        if not rows:
+        if os.getpid() != self._owner:
             return
-        try:
-            self._append(records.points(records.blocks_of(rows)))
-        except OSError:
-            self._rows.extendleft(reversed(rows))
-            raise
+        # The whole of it, so that rows keep their order whichever thread writes them.
+        with self._writing:
+            self._queue_timings()
+            rows = [self._rows.popleft() for _ in range(len(self._rows))]
+            if not rows:
+                return
+            try:
+                self._append(records.points(records.blocks_of(rows)))
+            except OSError:
+                self._rows.extendleft(reversed(rows))
+                raise
 
-    def _log_timings(self) -> None:
-        """Seconds spent on each part so far, as metrics `time/<part>`."""
-        spent = {f"time/{part}": seconds for part, seconds in list(self._parts.items())}
-        fresh = {
-            name: value for name, value in spent.items() if self._last.get(name, -1) < self._step
-        }
-        if fresh:
-            self.log(fresh, self._step)
+    def _queue_timings(self) -> None:
+        """Seconds spent on each part so far, as metrics `time/<part>`, at most once for a step."""
+        step, parts = self._step, dict(self._parts)
+        if parts and step > self._timed:
+            self._timed = step
+            names = tuple(f"time/{part}" for part in parts)
+            seconds = time.monotonic() - self._began
+            self._rows.append((step, seconds, names, tuple(parts.values())))
+
+    def _training_seconds(self) -> float:
+        return self._inherited + time.monotonic() - self._began
 
     def _refuse_step(self, name: str, step: int, before: int) -> None:
         if step < before:
@@ -251,25 +299,3 @@ def _watched(spec: Spec) -> dict[str, float]:
     metric = spec.terms.metric
     own = {metric.name: sys.float_info.max} if metric else {}
     return own | dict.fromkeys(divergence.metrics, limit)
-
-
-def _number(name: object, value: object) -> float:
-    """A metric's value as a float; tensors and arrays of one element count as numbers."""
-    if not isinstance(name, str):
-        raise TypeError(f"a metric's name must be text, got {name!r}")
-    if not isinstance(value, str | bytes | complex | None):
-        with contextlib.suppress(TypeError, ValueError, RuntimeError, OverflowError):
-            return float(value)  # type: ignore[arg-type]
-    raise TypeError(
-        f"the metric {name!r} must be a number, got {value!r:.60} ({type(value).__name__})"
-    )
-
-
-def _whole(step: object) -> int:
-    try:
-        number = int(step)  # type: ignore[call-overload]
-    except (TypeError, ValueError, OverflowError):
-        number = -1
-    if isinstance(step, str) or number != step or number < 0:
-        raise ValueError(f"a step must be a whole number from 0 on, got {step!r}")
-    return int(number)

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
-import signal
 import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from contextlib import suppress
-from typing import Any
 
 from tunebook.core.errors import ProgramError
 from tunebook.core.protocols import Program
-from tunebook.execution import forkserver, programs
-from tunebook.execution.slots import THREAD_VARIABLES, Slot
+from tunebook.execution import programs
+from tunebook.execution.channel import Channel
+from tunebook.execution.slots import THREAD_VARIABLES
 
 _START = (
     "import sys; sys.path[:] = {path!r}; from tunebook.execution.forkserver import main; main()"
 )
-
-
-_LOOK_SECONDS = 0.2
+_PATIENCE_SECONDS = 0.2
+# What the server's process finds while it imports the program.
+_ENVIRONMENT = {
+    # A process with more than one thread cannot be forked.
+    **dict.fromkeys(THREAD_VARIABLES, "1"),
+    # Lets `torch.cuda.is_available()` answer without starting CUDA, which could not be forked.
+    "PYTORCH_NVML_BASED_CUDA_CHECK": "1",
+}
+# Servers that outlive their coordinator's interest in them, kept until they end.
+_lingering: list[subprocess.Popen[bytes]] = []
 
 
 class Abandoned(Exception):
@@ -37,55 +41,57 @@ class ForkServer:
     def __init__(
         self, program: Program, *, warm: bool, goes_on: Callable[[], bool] = lambda: True
     ) -> None:
+        """Start one, and wait until the program is imported for as long as `goes_on` says so."""
         # What the program prints while it is imported; read only if that ends the process.
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
+        self._running: set[str] = set()
         ours, theirs = socket.socketpair()
-        self._channel = ours
-        self._buffer = b""
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _START.format(path=sys.path), str(theirs.fileno())],
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=self._output,
-            stderr=self._output,
-            # One thread while the program is imported: a process with more cannot be forked.
-            env={**os.environ, **dict.fromkeys(THREAD_VARIABLES, "1")},
-            # Ctrl-C in a terminal is the coordinator's to handle.
-            start_new_session=True,
-        )
-        theirs.close()
-        self._send(
-            json.dumps({"program": programs.to_json(program), "warm": warm}).encode() + b"\n"
-        )
-        answer = self._first_answer(program, goes_on)
-        self.obstacle: str | None = answer["obstacle"]
-
-    def start(self, folder: str, slot: Slot) -> bool:
-        """Ask for a keeper; False if the server is gone."""
-        return self._send(forkserver.request_line(folder, slot))
-
-    def wait(self, seconds: float) -> tuple[bool, list[str]]:
-        """Whether the server lives, and the folders of attempts that have ended since."""
-        ready, _, _ = select.select([self._channel], [], [], seconds)
-        if not ready:
-            return True, []
+        with theirs:
+            self._process = subprocess.Popen(
+                [
+                    sys.executable,
+                    "-c",
+                    _START.format(path=programs.import_path()),
+                    str(theirs.fileno()),
+                ],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=self._output,
+                env={**os.environ, **_ENVIRONMENT},
+                # Ctrl-C in a terminal is the coordinator's to handle.
+                start_new_session=True,
+            )
+        self._channel = Channel(ours)
         try:
-            received = self._channel.recv(65536)
-        except OSError:
-            received = b""
-        *lines, self._buffer = (self._buffer + received).split(b"\n")
-        return bool(received), [json.loads(line)["ended"] for line in lines]
+            self._channel.send({"program": programs.to_json(program), "warm": warm})
+            self.obstacle = self._obstacle(program, goes_on)
+        except BaseException:
+            self._process.kill()
+            self.close()
+            raise
+
+    def start(self, folder: str) -> bool:
+        """Ask for a keeper; False if the server is gone."""
+        self._running.add(folder)
+        return self._channel.send(folder)
+
+    def wait(self, seconds: float) -> list[str] | None:
+        """The folders of attempts whose keepers have ended by now; None if the server is gone."""
+        ready, _, _ = select.select([self._channel], [], [], seconds)
+        ended = self._channel.receive() if ready else []
+        self._running.difference_update(ended or ())
+        return ended
 
     def close(self) -> None:
-        """End the server. Keepers that still live go on without it."""
+        """Let the server go. Keepers that still live go on, and it lives as long as they do."""
         self._channel.close()
-        try:
-            self._process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                self._process.send_signal(signal.SIGKILL)
-            self._process.wait()
         self._output.close()
+        if self._running and self._process.poll() is None:
+            _lingering.append(self._process)
+        else:
+            self._end()
+        _lingering[:] = [process for process in _lingering if process.poll() is None]
 
     def __enter__(self) -> ForkServer:
         return self
@@ -93,37 +99,32 @@ class ForkServer:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _first_answer(self, program: Program, goes_on: Callable[[], bool]) -> dict[str, Any]:
-        """What importing the program came to; that may take long, and the user may leave."""
-        while b"\n" not in self._buffer:
-            if not goes_on():
-                self._process.kill()
-                self.close()
+    def _obstacle(self, program: Program, goes_on: Callable[[], bool]) -> str | None:
+        """What stands against forking the server, which is its first answer."""
+        while True:
+            ready, _, _ = select.select([self._channel], [], [], _PATIENCE_SECONDS)
+            if not ready and not goes_on():
                 raise Abandoned
-            if not select.select([self._channel], [], [], _LOOK_SECONDS)[0]:
-                continue
-            received = self._channel.recv(65536)
-            if not received:
-                text = self._said()
-                self.close()
-                raise ProgramError(f"importing {program.reference} ended the process: {text}")
-            self._buffer += received
-        line, self._buffer = self._buffer.split(b"\n", 1)
-        answer: dict[str, Any] = json.loads(line)
-        if "error" in answer:
-            self.close()
-            raise ProgramError(f"cannot load {program.reference}: {answer['error']}")
-        return answer
+            answers = self._channel.receive() if ready else []
+            if answers is None:
+                raise ProgramError(
+                    f"importing {program.reference} ended the process: {self._last_words()}"
+                )
+            for answer in answers:
+                if "error" in answer:
+                    raise ProgramError(answer["error"])
+                obstacle: str | None = answer["obstacle"]
+                return obstacle
 
-    def _said(self) -> str:
-        self._process.wait()
+    def _end(self) -> None:
+        try:
+            self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _last_words(self) -> str:
+        code = self._process.wait()
         self._output.seek(0)
         lines = self._output.read().decode(errors="replace").strip().splitlines()
-        return lines[-1] if lines else f"exit code {self._process.returncode}"
-
-    def _send(self, line: bytes) -> bool:
-        try:
-            self._channel.sendall(line)
-        except OSError:
-            return False
-        return True
+        return f"exit code {code}" + (f", after it said {lines[-1]!r:.200}" if lines else "")

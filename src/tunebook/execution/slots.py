@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from tunebook.core.errors import StudyError
 from tunebook.core.study import Resources
-
-
-@dataclass(frozen=True, slots=True)
-class Slot:
-    """A place for one attempt: threads, accelerators and memory (bytes) of its own."""
-
-    number: int
-    cpus: int = 1
-    gpus: tuple[str, ...] = ()
-    memory: int | None = None
-
-    def environment(self) -> dict[str, str]:
-        """What a program finds in its environment. Only its own accelerators are visible to it."""
-        threads = str(self.cpus)
-        return {
-            "CUDA_VISIBLE_DEVICES": ",".join(self.gpus),
-            **dict.fromkeys(THREAD_VARIABLES, threads),
-        }
-
+from tunebook.execution import cgroups
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -35,6 +19,21 @@ THREAD_VARIABLES = (
     "OPENBLAS_NUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A place for one attempt: threads, accelerators and memory (bytes) of its own."""
+
+    number: int = 0
+    cpus: int = 1
+    gpus: tuple[str, ...] = ()
+    memory: int | None = None
+
+    def environment(self) -> dict[str, str]:
+        """What a program finds in its environment. Only its own accelerators are visible to it."""
+        threads = dict.fromkeys(THREAD_VARIABLES, str(self.cpus))
+        return {"CUDA_VISIBLE_DEVICES": ",".join(self.gpus), **threads}
 
 
 def divide(
@@ -74,14 +73,28 @@ def divide(
 
 
 def cpus_here() -> int:
-    """The processors this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """The processors this process may use, as far as the quota of its group goes."""
+    if not hasattr(os, "sched_getaffinity"):
+        return os.cpu_count() or 1
+    return max(min(len(os.sched_getaffinity(0)), _quota()), 1)
 
 
 def gpus_here() -> tuple[str, ...]:
     """The accelerators this process may use: those it was given, or all of the machine's."""
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given is not None:
-        return tuple(device.strip() for device in given.split(",") if device.strip())
-    devices = sorted(int(path.name[6:]) for path in Path("/dev").glob("nvidia[0-9]*"))
-    return tuple(map(str, devices))
+        devices = (device.strip() for device in given.split(","))
+        # As CUDA reads it: the list ends at the first entry that names no device.
+        return tuple(takewhile(lambda device: device and not device.startswith("-"), devices))
+    found = sorted(int(path.name[6:]) for path in Path("/dev").glob("nvidia[0-9]*"))
+    return tuple(map(str, found))
+
+
+def _quota() -> int:
+    """The processors' time that this process's group may use, in processors."""
+    limit = cgroups.read("cpu", v1="cpu.cfs_quota_us", v2="cpu.max").split()
+    limit += cgroups.read("cpu", v1="cpu.cfs_period_us").split()
+    # "max" or -1 means no limit.
+    if len(limit) != 2 or not all(part.isdigit() for part in limit):
+        return os.cpu_count() or 1
+    return math.ceil(int(limit[0]) / int(limit[1]))

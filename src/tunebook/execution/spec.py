@@ -1,4 +1,4 @@
-"""What the process of an attempt must know, as a file in the attempt's folder.
+"""What the processes of an attempt must know, as a file in the attempt's folder.
 
 attempt.json   this description
 spool          what the attempt tells
@@ -12,7 +12,7 @@ checkpoints/   folders by step
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -20,7 +20,10 @@ from tunebook.core import codec
 from tunebook.core.objective import Metric
 from tunebook.core.study import Budget, Divergence, Study
 from tunebook.core.trials import Attempt
+from tunebook.execution.slots import Slot
 from tunebook.files import atomic
+
+_FILE = "attempt.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +41,11 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """An attempt and the terms of its study."""
+    """An attempt, the terms of its study, and the slot it runs in."""
 
     attempt: Attempt
     terms: Terms
+    slot: Slot = field(default_factory=Slot)
 
     @property
     def folder(self) -> Path:
@@ -65,15 +69,17 @@ class Spec:
 
     def write(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        parts = (self.attempt, self.terms.metric, self.terms.divergence, self.terms.budget)
-        document = json.dumps([codec.dumps(part) for part in parts])
-        atomic.write_file(self.folder / "attempt.json", document.encode(), durable=False)
+        terms = self.terms
+        parts = (self.attempt, terms.metric, terms.divergence, terms.budget)
+        document = [*map(codec.dumps, parts), asdict(self.slot)]
+        atomic.write_file(self.folder / _FILE, json.dumps(document).encode(), durable=False)
 
     @staticmethod
     def read(folder: Path) -> Spec:
-        parts = json.loads((folder / "attempt.json").read_bytes())
-        attempt, metric, divergence, budget = (codec.loads(part) for part in parts)
-        return Spec(attempt, Terms(metric, divergence, budget))
+        *parts, slot = json.loads((folder / _FILE).read_bytes())
+        attempt, metric, divergence, budget = map(codec.loads, parts)
+        where = Slot(**{**slot, "gpus": tuple(slot["gpus"])})
+        return Spec(attempt, Terms(metric, divergence, budget), where)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +94,18 @@ class StopRequest:
         content = json.dumps(asdict(self)).encode()
         atomic.write_file(folder / "stop", content, durable=False)
 
+    def write_if_first(self, folder: Path) -> None:
+        """Ask, unless somebody has asked before, who may be more urgent."""
+        if StopRequest.read(folder) is None:
+            self.write(folder)
+
     @staticmethod
     def read(folder: Path) -> StopRequest | None:
         try:
             return StopRequest(**json.loads((folder / "stop").read_bytes()))
         except FileNotFoundError:
             return None
+
+
+# Batch systems send SIGTERM to every process and wait about half a minute.
+ON_TERMINATION = StopRequest("preempt", "the system asked it to leave", grace=10.0)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import random
+import signal
 import sys
 from pathlib import Path
 
 from tunebook.core.protocols import Program, TrainFunction
-from tunebook.execution import current, memory, outcomes, programs
+from tunebook.execution import current, family, memory, outcomes, programs
 from tunebook.execution.run import SpoolRun, TrialEnded
 from tunebook.execution.slots import Slot
-from tunebook.execution.spec import Spec
+from tunebook.execution.spec import ON_TERMINATION, Spec
+
+_STANDARD_ERROR = 2
 
 
 def train(function: TrainFunction, run: SpoolRun) -> None:
     """Call a training function and write how it ended. Returns in every case."""
+    _seed(run.seed)
     current.set_run(run)
     try:
         try:
@@ -37,20 +42,63 @@ def train(function: TrainFunction, run: SpoolRun) -> None:
     run.end(outcome)
 
 
-def prepare(spec: Spec, slot: Slot) -> None:
-    """Environment, threads, memory and random state of a fresh worker."""
-    os.environ.update(slot.environment())
+def prepare(spec: Spec) -> None:
+    """Environment, threads and memory of a fresh worker."""
+    os.environ.update(spec.slot.environment())
     os.environ["TUNEBOOK_ATTEMPT"] = str(spec.folder)
-    _set_threads(slot.cpus)
-    _seed(spec.attempt.trial.seed)
-    if slot.memory is not None:
-        memory.limit_data(slot.memory)
+    _set_threads(spec.slot)
+    if spec.slot.memory is not None:
+        memory.limit_data(spec.slot.memory)
 
 
-def _set_threads(threads: int) -> None:
+def work(function: TrainFunction, spec: Spec) -> None:
+    """What a worker process is for: train, and leave when the system asks for it."""
+    # A segmentation fault leaves a traceback in the log.
+    faulthandler.enable(_STANDARD_ERROR)
+    _obey_termination(spec)
+    train(function, SpoolRun(spec))
+
+
+def main() -> None:
+    """A worker in a Python of its own: the attempt's folder and the program come by descriptor."""
+    folder, descriptor = Path(sys.argv[1]), int(sys.argv[2])
+    with os.fdopen(descriptor, "rb") as file:
+        program = programs.from_json(file.read().decode())
+    family.do_and_leave(lambda: work(_load(program), Spec.read(folder)))
+
+
+def _load(program: Program) -> TrainFunction:
+    """The program's function, or one that raises what loading it raised."""
+    try:
+        return program.load()
+    except BaseException as error:
+        failure = error
+
+    def fail(_: object) -> None:
+        raise failure
+
+    return fail
+
+
+def _obey_termination(spec: Spec) -> None:
+    """Let SIGTERM, which batch systems send to every process, ask the program to save and leave."""
+    worker = os.getpid()
+
+    def ask(number: int, _: object) -> None:
+        if os.getpid() != worker:
+            # A forked child, such as a data loader's, inherits this handler but is to die of it.
+            signal.signal(number, signal.SIG_DFL)
+            os.kill(os.getpid(), number)
+        else:
+            ON_TERMINATION.write_if_first(spec.folder)
+
+    signal.signal(signal.SIGTERM, ask)
+
+
+def _set_threads(slot: Slot) -> None:
     torch = sys.modules.get("torch")
     if torch is not None:
-        torch.set_num_threads(threads)
+        torch.set_num_threads(slot.cpus)
 
 
 def _seed(seed: int) -> None:
@@ -61,19 +109,3 @@ def _seed(seed: int) -> None:
         numpy.random.seed(seed)
     if torch is not None:
         torch.manual_seed(seed)
-
-
-def main() -> None:
-    """A worker in a Python of its own: the attempt's folder and the program come by descriptor."""
-    folder, descriptor = sys.argv[1], int(sys.argv[2])
-    with os.fdopen(descriptor, "rb") as file:
-        program = programs.from_json(file.read().decode())
-    spec = Spec.read(Path(folder))
-    run = SpoolRun(spec)
-    train(lambda given: _loaded(program, spec)(given), run)
-
-
-def _loaded(program: Program, spec: Spec) -> TrainFunction:
-    function = program.load()
-    _seed(spec.attempt.trial.seed)
-    return function
