@@ -6,17 +6,20 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
+from tunebook import __version__
 from tunebook.core.errors import TunebookError
+
+if TYPE_CHECKING:
+    from tunebook.running.loop import Ending
 
 DONE, MISTAKE, PAUSED, INTERRUPTED = 0, 1, 3, 130
 
 app = typer.Typer(
     name="tunebook",
-    help="The Deep Learning Tuning Playbook as a program.",
     epilog="Begin with: tunebook demo. Exit codes: 0 done, 1 a mistake in what was asked, "
     "2 a wrong command line, 3 paused since the program breaks, 130 interrupted.",
     no_args_is_help=True,
@@ -34,7 +37,24 @@ Folder = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-StudyName = Annotated[str, typer.Argument(metavar="STUDY", help="A study of the book.")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tunebook {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def tunebook(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """The Deep Learning Tuning Playbook as a program."""
 
 
 @app.command()
@@ -46,11 +66,14 @@ def init(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="The file to write [default: NAME.yaml].", metavar="FILE"
+            "--output", "-o", help="The file to write [default: STUDY.yaml].", metavar="FILE"
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option("--study", help="The study's name.", metavar="NAME")
+        str | None,
+        typer.Option(
+            "--study", help="The study's name [default: that of the program].", metavar="NAME"
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
@@ -60,8 +83,11 @@ def init(
     """
     from tunebook.app.start import write_study_file
 
-    path = write_study_file(program, output, name, force=force)
-    typer.echo(f"Wrote {path}. Read it, then: tunebook run {path}")
+    path, lacking = write_study_file(program, output, name, force=force)
+    typer.echo(f"Wrote {path}, with the parameters and metrics that {program} names.")
+    if lacking:
+        typer.echo(f"These have no value yet; write one into the file: {', '.join(lacking)}")
+    typer.echo(f"Read it, then: tunebook run {path}")
 
 
 @app.command()
@@ -89,7 +115,8 @@ def run(
         bool, typer.Option("--retry-failed", help="Try failed trials again.")
     ] = False,
     grace: Annotated[
-        float, typer.Option("--grace", help="Seconds to save and leave after Ctrl-C.", metavar="S")
+        float,
+        typer.Option("--grace", help="Seconds to save and leave after Ctrl-C.", metavar="S", min=0),
     ] = 30.0,
     folder: Folder = None,
     as_json: AsJson = False,
@@ -99,30 +126,38 @@ def run(
 
     Example: tunebook run study.yaml --workers 4
     """
-    from tunebook.app import start
+    from tunebook.app import describe, places, start
     from tunebook.app.workflow import Options
 
-    options = Options(workers=workers, inline=inline, retry_failed=retry_failed, grace=grace)
+    place = places.book_folder(folder)
     wish = start.Wish(file, trials, new_study)
     if join:
-        typer.echo(start.join(wish, folder, workers or 1))
+        typer.echo(start.join(wish, place, workers or 1))
         return
-    ending, data, reason = start.run_file(wish, folder, options, quiet=quiet, as_json=as_json)
+    options = Options(workers=workers, inline=inline, retry_failed=retry_failed, grace=grace)
+    ending, results = start.run_file(wish, place, options, quiet=quiet, machine=as_json)
+    data = describe.study(results, top=5)
     if as_json:
-        _print_json({"ended": ending, "reason": reason, **data})
+        _print_json({"ended": _word(ending), "reason": ending.paused, **data})
     elif not quiet:
         from tunebook.app import tables
 
         tables.console().print(tables.study(data))
         typer.echo(_farewell(ending, data, file))
-    if reason:
-        typer.echo(reason, err=True)
-    raise typer.Exit({"done": DONE, "paused": PAUSED, "interrupted": INTERRUPTED}[ending])
+    if ending.paused:
+        typer.echo(
+            f"{ending.paused}\nMend the program and run again: failed trials are tried again when "
+            "the code has changed, or with --retry-failed.",
+            err=True,
+        )
+    raise typer.Exit(_exit_code(ending))
 
 
 @app.command()
 def show(
-    study: StudyName,
+    study: Annotated[
+        str, typer.Argument(metavar="STUDY", help="A study of the book, or STUDY/TRIAL.")
+    ],
     trial: Annotated[
         int | None, typer.Argument(metavar="[TRIAL]", help="The number of a trial.")
     ] = None,
@@ -137,18 +172,21 @@ def show(
 
     Example: tunebook show depth 12
     """
-    from tunebook.app import describe, places, tables, workflow
+    from tunebook.app import describe, places, start, tables, workflow
 
+    if "/" in study and trial is None:
+        study, trial = start.split_trial(study)
     results = workflow.results(study, places.book_folder(folder))
     if file:
         from tunebook import studyfile
 
         typer.echo(studyfile.write(results.study), nl=False)
-    elif trial is None:
-        data = describe.study(results, top=10)
-        _present(data, tables.study, as_json)
-    elif output:
+    elif output and trial is not None:
         typer.echo(describe.printed(results[trial]), nl=False)
+    elif output:
+        raise typer.BadParameter("--output needs the number of a trial")
+    elif trial is None:
+        _present(describe.study(results), tables.study, as_json)
     else:
         _present(describe.trial(results, results[trial]), tables.trial, as_json)
 
@@ -161,7 +199,7 @@ def compare(
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare trials: the parameters in which they differ, and their results.
+    """Compare trials: where their parameters differ, and what came of it.
 
     Example: tunebook compare depth/12 depth/7
     """
@@ -173,7 +211,7 @@ def compare(
 
 @app.command()
 def book(folder: Folder = None, as_json: AsJson = False) -> None:
-    """The tracking sheet: every study with its best result and how to reproduce it.
+    """The tracking sheet: every study, its best result, how to reproduce it.
 
     Example: tunebook book --json
     """
@@ -189,27 +227,29 @@ def demo(
         Path, typer.Option("--dir", help="Where to put the demo's files.", metavar="DIR")
     ] = Path("tunebook-demo"),
     trials: Annotated[
-        int, typer.Option("--trials", help="Trials for each setting.", metavar="N")
+        int, typer.Option("--trials", help="Trials for each of the two settings.", metavar="N")
     ] = 10,
     quiet: Quiet = False,
 ) -> None:
-    """Tune a real network on a small problem, in about two minutes.
+    """Tune a real network on a small problem, in one or two minutes.
 
-    Example: tunebook demo
+    Example: tunebook demo --trials 5
     """
     from tunebook.app.demo import run_demo
 
-    raise typer.Exit(run_demo(folder, trials, quiet=quiet))
+    raise typer.Exit(_exit_code(run_demo(folder, trials, quiet=quiet)))
 
 
 def main() -> None:
     """The entry point: a user's mistake is told in a sentence, never by a traceback."""
     if sys.platform.startswith("win"):
-        _leave("tunebook runs on Linux (and, untested, on macOS); on Windows use WSL.")
+        _leave("tunebook runs on Linux (and, untested, on macOS); on Windows use WSL.", MISTAKE)
     try:
         app()
     except TunebookError as error:
-        _leave(str(error))
+        _leave(f"Error: {error}", MISTAKE)
+    except KeyboardInterrupt:
+        _leave("Interrupted.", INTERRUPTED)
 
 
 def _present(data: Any, render: Callable[[Any], Any], as_json: bool) -> None:
@@ -225,16 +265,32 @@ def _print_json(data: Any) -> None:
     typer.echo(json.dumps(data, indent=2, allow_nan=False))
 
 
-def _farewell(ending: str, data: dict[str, Any], file: Path) -> str:
-    if ending != "done":
-        return f"To continue: tunebook run {file}"
-    best = f" {data['best'][0]['trial']}" if data["best"] else ""
-    return f"More: tunebook show {data['study']}{best}; tunebook book"
+def _word(ending: Ending) -> str:
+    return "paused" if ending.paused else "interrupted" if ending.interrupted else "done"
 
 
-def _leave(text: str) -> NoReturn:
-    typer.echo(f"Error: {text}", err=True)
-    raise SystemExit(MISTAKE)
+def _exit_code(ending: Ending) -> int:
+    return {"done": DONE, "paused": PAUSED, "interrupted": INTERRUPTED}[_word(ending)]
+
+
+def _farewell(ending: Ending, data: dict[str, Any], file: Path) -> str:
+    if not ending.done:
+        return f"\nTo continue: tunebook run {file}"
+    broken = [row["trial"] for row in data["not_complete"] if row["status"] != "infeasible"]
+    if broken:
+        return (
+            f"\nWhat went wrong: tunebook show {data['study']} {broken[0]}. What failed is tried "
+            "again when the\ncode has changed, or with --retry-failed."
+        )
+    trial = f" {data['best'][0]['trial']}" if data["best"] else ""
+    return f"\nMore: tunebook show {data['study']}{trial}; tunebook book"
+
+
+def _leave(text: str, code: int) -> NoReturn:
+    from tunebook.app.text import lines
+
+    typer.echo(lines(text), err=True)
+    raise SystemExit(code)
 
 
 if __name__ == "__main__":

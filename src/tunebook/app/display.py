@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -12,27 +14,26 @@ from rich.table import Table
 from rich.text import Text
 
 from tunebook.app import tables, text
-from tunebook.app.progress import Progress
+from tunebook.app.progress import Display, Progress, SettingProgress
 from tunebook.core.events import Event, Finished, Noted
+from tunebook.core.objective import Measure
+from tunebook.core.representation import config_text, number, one_line
 from tunebook.core.results import RUNNING
 from tunebook.core.trials import OutcomeKind
 
-_REDRAW_SECONDS = 0.25
+REDRAW_SECONDS = 0.25
+# Besides the settings, the live table has a title, a bar, a heading, and a line for what is left.
+_OTHER_LINES = 5
 
 
 class Silent:
-    """Shows nothing but what the user must know."""
+    """Shows nothing at all."""
 
-    def begin(self, progress: Progress) -> None:
-        """Nothing to show."""
-
-    def show(self, event: Event) -> None:
-        """Nothing to show."""
+    @contextmanager
+    def showing(self, progress: Progress) -> Iterator[Callable[[Event], None]]:
+        yield lambda event: None
 
     def notice(self, text: str) -> None:
-        """Nothing to show."""
-
-    def end(self) -> None:
         """Nothing to show."""
 
 
@@ -41,120 +42,146 @@ class Lines:
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._progress: Progress | None = None
 
-    def begin(self, progress: Progress) -> None:
-        self._progress = progress
-        workers = "1 worker" if progress.workers == 1 else f"{progress.workers} workers"
-        self._print(
-            f"{progress.study.name}: {progress.ended} of {progress.total} trials done, {workers}"
-        )
+    @contextmanager
+    def showing(self, progress: Progress) -> Iterator[Callable[[Event], None]]:
+        workers = text.count(progress.workers, "worker")
+        done = f"{progress.ended} of {progress.total} trials done"
+        self.notice(f"{progress.study.name}: {done}, {workers}")
 
-    def show(self, event: Event) -> None:
-        progress = self._progress
-        if progress is None:
-            return
-        measure = progress.note(event)
-        if isinstance(event, Noted):
-            self._print(f"{event.attempt.name}: {event.text}")
-        elif isinstance(event, Finished):
-            metric = progress.study.objective.metric.name
-            what = event.outcome.reason
-            if measure is not None:
-                what = f"{metric} {text.number(measure.value)} at step {measure.step}"
-            trial = event.attempt.trial
-            self._print(
-                f"[{progress.ended}/{progress.total}] trial {trial.number} "
-                f"({trial.setting}) {event.outcome.kind}: {what} "
-                f"[{text.duration(event.seconds)}]"
-            )
+        def show(event: Event) -> None:
+            measure = progress.note(event)
+            if isinstance(event, Finished):
+                self.notice(f"[{progress.ended}/{progress.total}] {_ended(event, measure)}")
+            elif isinstance(event, Noted):
+                self.notice(_noted(event))
+
+        yield show
 
     def notice(self, text: str) -> None:
-        self._print(text)
-
-    def end(self) -> None:
-        """Every line is out already."""
-
-    def _print(self, line: str) -> None:
-        self._console.print(Text(text.safe(line)), soft_wrap=True)
+        self._console.print(Text(one_line(text)), soft_wrap=True)
 
 
 class LiveTable:
-    """One table that is redrawn in place."""
+    """One table that is redrawn in place, with what must not be missed above it."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._live: Live | None = None
-        self._progress: Progress | None = None
-        self._drawn = 0.0
 
-    def begin(self, progress: Progress) -> None:
-        self._progress = progress
-        self._live = Live(
-            table(progress), console=self._console, auto_refresh=False, transient=True
-        )
-        self._live.start(refresh=True)
+    @contextmanager
+    def showing(self, progress: Progress) -> Iterator[Callable[[Event], None]]:
+        drawn = time.monotonic()
+        with Live(
+            self._table(progress), console=self._console, auto_refresh=False, transient=True
+        ) as live:
 
-    def show(self, event: Event) -> None:
-        if self._progress is None or self._live is None:
-            return
-        self._progress.note(event)
-        if isinstance(event, Noted):
-            self.notice(f"{event.attempt.name}: {event.text}")
-        elif isinstance(event, Finished) and event.outcome.kind in (
-            OutcomeKind.FAILED,
-            OutcomeKind.CRASHED,
-        ):
-            self.notice(
-                f"trial {event.attempt.trial.number} {event.outcome.kind}: {event.outcome.reason}"
-            )
-        if time.monotonic() - self._drawn > _REDRAW_SECONDS:
-            self._drawn = time.monotonic()
-            self._live.update(table(self._progress), refresh=True)
+            def show(event: Event) -> None:
+                nonlocal drawn
+                progress.note(event)
+                for line in news(event):
+                    self.notice(line)
+                if time.monotonic() - drawn > REDRAW_SECONDS:
+                    drawn = time.monotonic()
+                    live.update(self._table(progress), refresh=True)
 
-    def notice(self, text_: str) -> None:
-        self._console.print(Text(text.safe(text_)))
+            yield show
 
-    def end(self) -> None:
-        if self._live is not None:
-            self._live.stop()
+    def notice(self, text: str) -> None:
+        self._console.print(Text(one_line(text)))
+
+    def _table(self, progress: Progress) -> RenderableType:
+        return table(progress, self._console.height - _OTHER_LINES)
 
 
-def table(progress: Progress) -> RenderableType:
-    """The live table: settings, their counts by outcome, the best so far, the time left."""
-    objective = progress.study.objective.metric
-    rows = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for name in ("setting", "done", "running", "outcomes", f"best {text.safe(objective.name)}"):
-        rows.add_column(name, overflow="fold")
-    for setting in progress.settings.values():
+def table(progress: Progress, most: int) -> RenderableType:
+    """The live table: at most so many settings, their outcomes, the best so far, the time left."""
+    title = Text(one_line(progress.study.name), style="bold")
+    title.append(f"  {state(progress)}", style="not bold")
+    bar = Table.grid()
+    bar.add_row(ProgressBar(total=max(progress.total, 1), completed=progress.ended, width=60))
+    rows = tables.plain(*heading(progress))
+    shown, left = chosen(progress, most)
+    for setting in shown:
         counts = dict(setting.counts)
-        running = counts.pop(RUNNING, 0)
-        found = "-"
-        if setting.best is not None:
-            number, measure = setting.best
-            found = f"{text.number(measure.value)} at step {measure.step} (trial {number})"
-        rows.add_row(
-            text.safe(str(setting.setting)),
-            f"{setting.ended}/{setting.total}",
-            str(running),
-            tables.outcomes(counts),
-            found,
-        )
+        running = str(counts.pop(RUNNING, 0))
+        done = f"{setting.ended}/{setting.total}"
+        rows.add_row(name(setting), done, running, tables.outcomes(counts), best(setting))
+    return Group(title, bar, rows, *([Text(left, style="dim")] if left else []))
+
+
+def heading(progress: Progress) -> tuple[str, ...]:
+    """The heads of the columns of a run."""
+    metric = one_line(progress.study.objective.metric.name)
+    return ("setting", "done", "running", "outcomes", f"best {metric}")
+
+
+def state(progress: Progress) -> str:
+    """How far a run is, and how long it will take."""
+    parts = [f"{progress.ended} of {progress.total} trials", text.duration(progress.seconds)]
     left = progress.seconds_left
-    times = f"{text.duration(progress.seconds)} elapsed"
-    if left is not None:
-        times += f", about {text.duration(left)} left"
-    title = Text(text.safe(progress.study.name), style="bold")
-    title.append(f"  {progress.ended} of {progress.total} trials, {times}", style="not bold")
-    bar = ProgressBar(total=max(progress.total, 1), completed=progress.ended, width=60)
-    return Group(title, bar, rows)
+    if left:
+        parts.append(f"about {text.duration(left)} left")
+    elif not progress.has_started and progress.ended < progress.total:
+        parts.append(f"loading {one_line(progress.study.program or 'the program')}")
+    return ", ".join(parts)
 
 
-def choose(quiet: bool, machine: bool) -> Silent | Lines | LiveTable:
-    """The display for this terminal; what machines read goes to standard output alone."""
+def chosen(progress: Progress, most: int) -> tuple[list[SettingProgress], str]:
+    """The settings to show: all, or the best ones and how many more there are."""
+    settings = list(progress.settings.values())
+    if len(settings) <= most:
+        return settings, ""
+    loss = progress.study.objective.metric.loss
+    settings.sort(key=lambda s: loss(s.best[1].value) if s.best else float("inf"))
+    return settings[:most], f"and {text.count(len(settings) - most, 'more setting')}"
+
+
+def name(setting: SettingProgress) -> str:
+    return config_text(setting.setting.config) or "all"
+
+
+def best(setting: SettingProgress) -> str:
+    if setting.best is None:
+        return "-"
+    trial, measure = setting.best
+    return f"{number(measure.value)} (trial {trial}, step {measure.step})"
+
+
+def news(event: Event) -> list[str]:
+    """What a user should be told at once, even where a table shows the rest."""
+    if isinstance(event, Noted):
+        return [_noted(event)]
+    broken = (OutcomeKind.FAILED, OutcomeKind.CRASHED)
+    if isinstance(event, Finished) and event.outcome.kind in broken:
+        return [_ended(event, None)]
+    return []
+
+
+def choose(quiet: bool, machine: bool) -> Display:
+    """The display for this screen; what machines read goes to standard output alone."""
     if quiet:
         return Silent()
+    if _in_notebook():
+        from tunebook.app.notebook import NotebookTable
+
+        return NotebookTable()
     console = tables.console(stderr=True)
-    if console.is_terminal and not machine and not sys.platform.startswith("win"):
-        return LiveTable(console)
-    return Lines(console)
+    return LiveTable(console) if console.is_terminal and not machine else Lines(console)
+
+
+def _in_notebook() -> bool:
+    shell = sys.modules.get("IPython")
+    return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
+
+
+def _noted(event: Noted) -> str:
+    return f"{event.attempt.name}: {event.text}"
+
+
+def _ended(event: Finished, measure: Measure | None) -> str:
+    trial, outcome = event.attempt.trial, event.outcome
+    setting = f" ({config_text(trial.setting.config)})" if trial.setting.values else ""
+    what = outcome.reason
+    if measure is not None:
+        what = f"{number(measure.value)} at step {measure.step}"
+    return f"trial {trial.number}{setting} {outcome.kind}: {what} [{text.duration(event.seconds)}]"

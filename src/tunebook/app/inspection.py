@@ -1,58 +1,141 @@
-"""What a training function reads: the parameters in its source, found without running it."""
+"""What a training function reads and logs, found in its source without running it."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from tunebook.core.domains import Value
 from tunebook.core.errors import ProgramError, did_you_mean
+from tunebook.core.objective import Metric
+
+Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
+
+_VALIDATION = re.compile(r"(?:^|[/_.\-])(?:valid|validation|val|eval|dev|test)(?:[/_.\-]|$)")
+_HIGHER = re.compile(
+    r"(?:^|[/_.\-])(?:acc|accuracy|score|f1|auc|auroc|bleu|rouge|iou|map|recall|precision|r2|psnr"
+    r"|reward|return)(?:[/_.\-]|$)"
+)
+_LOSS = re.compile(r"loss|nll|perplexity")
 
 
-def parameters_of(path: Path, function: str) -> list[tuple[str, Value]]:
-    """Names that the function reads as `run["name"]` or `run.params["name"]`, with their defaults.
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The parameters that a training function reads, with their defaults, and what it logs.
 
     A default is known where it is written `run.params.get("name", 0.1)`; elsewhere it is None.
     """
-    try:
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-    except (SyntaxError, ValueError) as error:
-        raise ProgramError(f"cannot read {path}: {error}") from None
-    functions = {
-        node.name: node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
+
+    parameters: tuple[tuple[str, Value], ...]
+    metrics: tuple[str, ...]
+
+
+def inspect_program(path: Path, function: str) -> Program:
+    """What the source of a training function tells of it."""
+    functions = _functions(path)
     if function not in functions:
         near = did_you_mean(function, functions)
         raise ProgramError(f"{path} has no function {function!r}{near}")
-    arguments = functions[function].args.args
+    arguments = _arguments(functions[function])
     if not arguments:
         raise ProgramError(f"{function} must take one argument, the run: def {function}(run)")
-    found: dict[str, Value] = {}
-    for node in ast.walk(functions[function]):
-        name, default = _read(node, arguments[0].arg)
-        if name is not None and found.get(name) is None:
-            found[name] = default
-    return list(found.items())
+    run = arguments[0]
+    # A helper that is given the run calls it by the same name.
+    own = [functions[function], *(f for f in functions.values() if run in _arguments(f))]
+    parameters: dict[str, Value] = {}
+    for node in (node for one in own for node in ast.walk(one)):
+        for name, default in _read(node, run):
+            if parameters.get(name) is None:
+                parameters[name] = default
+    metrics = dict.fromkeys(name for one in own for name in _logged(one, run, functions))
+    metrics |= dict.fromkeys(_returned(functions[function]))
+    return Program(tuple(parameters.items()), tuple(metrics))
 
 
-def _read(node: ast.AST, run: str) -> tuple[str | None, Value]:
+def choose_metric(names: Sequence[str]) -> Metric | None:
+    """The metric that most likely decides: a validation metric, and rather an error than a loss.
+
+    >>> choose_metric(["train/loss", "valid/loss", "valid/accuracy"])
+    Metric(name='valid/accuracy', better='higher')
+    """
+    if not names:
+        return None
+    lower = {name: name.lower() for name in names}
+    best = min(
+        names, key=lambda n: (not _VALIDATION.search(lower[n]), bool(_LOSS.search(lower[n])))
+    )
+    return Metric(best, "higher" if _HIGHER.search(lower[best]) else "lower")
+
+
+def _functions(path: Path) -> dict[str, Function]:
+    try:
+        tree = ast.parse(path.read_bytes())
+    except SyntaxError as error:
+        raise ProgramError(f"cannot read {path}: {error.msg} in line {error.lineno}") from None
+    except (OSError, ValueError) as error:
+        raise ProgramError(f"cannot read {path}: {error}") from None
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
+
+
+def _arguments(function: Function) -> list[str]:
+    return [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+
+
+def _read(node: ast.AST, run: str) -> Iterator[tuple[str, Value]]:
+    """`run["name"]`, `run.params["name"]` and `run.params.get("name", default)`."""
     match node:
-        case ast.Subscript(value=source, slice=ast.Constant(value=str() as name)):
-            return (name, None) if _is_run(source, run) else (None, None)
+        case ast.Subscript(value=source, slice=ast.Constant(value=str(name))):
+            if _is_run(source, run):
+                yield name, None
         case ast.Call(
             func=ast.Attribute(value=source, attr="get"),
-            args=[ast.Constant(value=str() as name), ast.Constant(value=default)],
+            args=[ast.Constant(value=str(name)), *defaults],
         ) if _is_run(source, run):
-            return name, default if isinstance(default, bool | int | float | str) else None
-    return None, None
+            yield name, _default(defaults)
+
+
+def _default(defaults: Sequence[ast.expr]) -> Value:
+    try:
+        value = ast.literal_eval(defaults[0]) if defaults else None
+    except ValueError:
+        return None
+    return value if isinstance(value, bool | int | float | str) else None
 
 
 def _is_run(node: ast.expr, run: str) -> bool:
     match node:
-        case ast.Name(id=name):
-            return name == run
-        case ast.Attribute(value=ast.Name(id=name), attr="params"):
+        case ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name), attr="params" | "config"):
             return name == run
     return False
+
+
+def _logged(function: Function, run: str, functions: dict[str, Function]) -> Iterator[str]:
+    """The names in `run.log({...})`; a helper's result counts where the helper returns a dict."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id=name), attr="log"), args=[metrics, *_]
+            ) if name == run:
+                yield from _keys(metrics, functions)
+
+
+def _returned(function: Function, functions: dict[str, Function] | None = None) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return) and node.value is not None:
+            yield from _keys(node.value, functions or {})
+
+
+def _keys(node: ast.expr, functions: dict[str, Function]) -> Iterator[str]:
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            for key, value in zip(keys, values, strict=True):
+                if key is None:  # **helper(...)
+                    yield from _keys(value, functions)
+                elif isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    yield key.value
+        case ast.Call(func=ast.Name(id=name)) if name in functions:
+            yield from _returned(functions[name])

@@ -1,4 +1,4 @@
-"""Where things are kept: the book and the folders of its attempts."""
+"""Where things are kept, and what they are called when nobody says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 DEFAULT_FOLDER = ".tunebook"
 
 
-def book_folder(given: Path | None = None) -> Path:
+def book_folder(given: Path | str | None = None) -> Path:
     """The folder of the book: as given, or `TUNEBOOK_DIR`, or `.tunebook` here."""
     return Path(given or os.environ.get("TUNEBOOK_DIR") or DEFAULT_FOLDER)
 
@@ -22,3 +22,14 @@ def attempts_folder() -> Path | None:
 def differences_folder(book: Path) -> Path:
     """Where uncommitted changes are kept as patches."""
     return book / "differences"
+
+
+def study_name(program: str) -> str:
+    """The name of a study that is called after the file of its program.
+
+    >>> study_name("experiments/my train.py"), study_name("")
+    ('my-train', 'runs')
+    """
+    stem = Path(program).stem
+    plain = "".join(c if (c.isascii() and c.isalnum()) or c in "_.-" else "-" for c in stem)
+    return plain.lstrip(".-")[:100] or "runs"

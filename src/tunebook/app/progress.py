@@ -1,11 +1,13 @@
-"""A run as it goes on: what is known of each setting, from the events alone."""
+"""A run as it goes on: what is known of each setting, from the events alone; and who shows it."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from tunebook.core.curves import Block, Curve, columns
 from tunebook.core.events import Event, Finished, Logged, Resumed, Started
@@ -14,6 +16,8 @@ from tunebook.core.results import RUNNING, Results
 from tunebook.core.space import Setting
 from tunebook.core.study import Study
 from tunebook.core.trials import Attempt, OutcomeKind
+
+_GOES_ON = (RUNNING, OutcomeKind.PREEMPTED.value)
 
 
 @dataclass
@@ -31,8 +35,7 @@ class SettingProgress:
 
     @property
     def ended(self) -> int:
-        waiting = (RUNNING, OutcomeKind.PREEMPTED.value)
-        return sum(status not in waiting for status in self.status.values())
+        return sum(status not in _GOES_ON for status in self.status.values())
 
 
 class Progress:
@@ -42,13 +45,12 @@ class Progress:
         self.study: Study = results.study
         self.workers = workers
         self.began = time.monotonic()
+        self.has_started = False
         self.settings = {
             setting.key: SettingProgress(setting, total) for setting, total in totals.items()
         }
-        self._needed = {
-            self.study.objective.metric.name,
-            *(constraint.metric for constraint in self.study.objective.constraints),
-        }
+        objective = self.study.objective
+        self._needed = {objective.metric.name, *(c.metric for c in objective.constraints)}
         self._durations: list[float] = []
         self._curves: dict[tuple[int, int], Mapping[str, Curve]] = {}
         self._blocks: dict[tuple[int, int], list[Block]] = {}
@@ -56,6 +58,7 @@ class Progress:
         for record in results:
             progress = self._of(record.trial.setting)
             progress.status[record.trial.number] = record.status
+            progress.total = max(progress.total, len(progress.status))
             if record.attempts:
                 self._curves[record.trial.number, record.attempts[-1].number] = record.curves
             self._consider(progress, record.trial.number, results.measure(record))
@@ -78,11 +81,12 @@ class Progress:
         if not self._durations:
             return None
         mean = sum(self._durations) / len(self._durations)
-        return mean * max(self.total - self.ended, 0) / self.workers
+        return mean * (self.total - self.ended) / self.workers
 
     def note(self, event: Event) -> Measure | None:
         """Take in an event; the result, if a trial has just been completed."""
         if isinstance(event, Started):
+            self.has_started = True
             self._of(event.attempt.trial.setting).status[event.attempt.trial.number] = RUNNING
         elif isinstance(event, Logged):
             wanted = [block for block in event.blocks if self._needed & set(block.names)]
@@ -94,14 +98,15 @@ class Progress:
         return None
 
     def _finish(self, event: Finished) -> Measure | None:
-        trial, key = event.attempt.trial, _key(event.attempt)
+        trial, key, kind = event.attempt.trial, _key(event.attempt), event.outcome.kind
         progress = self._of(trial.setting)
-        progress.status[trial.number] = event.outcome.kind.value
+        progress.status[trial.number] = kind.value
+        if kind.value not in _GOES_ON:
+            self._durations.append(event.seconds)
         curves = self._join(key, columns(self._blocks.pop(key, [])))
-        if event.outcome.kind is not OutcomeKind.COMPLETE:
+        if kind is not OutcomeKind.COMPLETE:
             self._curves[key] = curves
             return None
-        self._durations.append(event.seconds)
         measure = self.study.objective.measure(curves)
         self._consider(progress, trial.number, measure)
         return measure
@@ -125,6 +130,16 @@ class Progress:
 
     def _of(self, setting: Setting) -> SettingProgress:
         return self.settings.setdefault(setting.key, SettingProgress(setting, 0))
+
+
+class Display(Protocol):
+    """What shows a run to its user."""
+
+    def showing(self, progress: Progress) -> AbstractContextManager[Callable[[Event], None]]:
+        """While the block runs, the function it is given takes each event and shows it."""
+
+    def notice(self, text: str) -> None:
+        """Tell the user something, within the block or outside of it."""
 
 
 def _key(attempt: Attempt) -> tuple[int, int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-from tunebook.app import describe, display, places, workflow
+from tunebook.app import display, places, text, workflow
 from tunebook.core.errors import ProgramError, StudyChanged, StudyError, UnknownName
+from tunebook.core.objective import Metric
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.study import Study
 from tunebook.execution import programs
@@ -25,97 +26,117 @@ class Wish:
     new_study: str | None = None
 
     def study(self) -> Study:
-        from tunebook import studyfile
-
-        study = replace(studyfile.read(self.file), file=str(self.file))
+        study = read_study(self.file)
         if self.trials is not None:
             study = replace(study, trials=self.trials)
-        if self.new_study is not None:
-            study = study.child(self.new_study)
-        return study
+        return study.child(self.new_study) if self.new_study is not None else study
 
-    def program(self, study: Study) -> programs.NamedFunction:
-        if study.program is None:
-            raise StudyError(
-                f"{self.file} names no program; add a line such as 'program: train.py:train'"
-            )
-        return programs.parse(study.program, self.file.resolve().parent)
+
+def read_study(file: Path) -> Study:
+    """The study in a file, which it remembers."""
+    from tunebook import studyfile
+
+    return replace(studyfile.read(file), file=str(file))
+
+
+def program_of(study: Study) -> programs.NamedFunction:
+    """The program that a study names, found from the folder of its file on."""
+    if study.program is None:
+        raise StudyError(
+            f"{study.name} names no program; add a line such as 'program: train.py:train' to its "
+            "file, or pass a function: tunebook.run(study, train)"
+        )
+    base = Path(study.file).parent if study.file else Path.cwd()
+    return programs.parse(study.program, base)
 
 
 def run_file(
-    wish: Wish, folder: Path | None, options: workflow.Options, *, quiet: bool, as_json: bool
-) -> tuple[str, dict[str, Any], str | None]:
-    """Run a study file: how that ended, the study as data, and the reason for a pause."""
+    wish: Wish, folder: Path, options: workflow.Options, *, quiet: bool, machine: bool = False
+) -> tuple[Ending, Results]:
+    """Run a study file, or continue it."""
     study = wish.study()
-    program = wish.program(study)
-    screen = display.choose(quiet, machine=as_json)
+    screen = display.choose(quiet, machine)
     try:
-        ending, results = workflow.run(study, program, places.book_folder(folder), options, screen)
+        return workflow.run(study, program_of(study), folder, options, screen)
     except StudyChanged as changed:
-        raise StudyChanged(f"{changed}\n{_ways_on(wish, study)}", changed.difference) from None
-    return _word(ending), describe.study(results), _reason(ending)
+        raise _with_ways_on(changed, study) from None
 
 
-def join(wish: Wish, folder: Path | None, workers: int) -> str:
+def join(wish: Wish, folder: Path, workers: int) -> str:
     """Add workers to the process that runs the study."""
-    study = wish.study()
-    if ownership.ask_for_workers(places.book_folder(folder), study.name, workers):
-        return f"Asked the process that runs {study.name} for {workers} more workers."
-    raise UnknownName(f"no process runs {study.name} now; leave out --join to run it here")
+    name = wish.study().name
+    if workers < 1:
+        raise StudyError(f"the number of workers must be at least 1, got {workers}")
+    if ownership.ask_for_workers(folder, name, workers):
+        return f"Asked the process that runs {name} for {text.count(workers, 'more worker')}."
+    raise UnknownName(f"no process runs {name} now; leave out --join to run it here")
+
+
+def split_trial(name: str) -> tuple[str, int]:
+    """The study and the number in the name of a trial.
+
+    >>> split_trial("depth/12")
+    ('depth', 12)
+    """
+    study, _, number = name.rpartition("/")
+    if not study or not number.isdecimal():
+        raise UnknownName(f"{name!r} does not name a trial; write STUDY/TRIAL, such as depth/12")
+    return study, int(number)
 
 
 def find_trials(names: Sequence[str], folder: Path) -> list[tuple[Results, TrialRecord]]:
-    """`depth/12` as trials of the book."""
+    """Trials of the book, to be compared."""
     if len(names) < 2:
         raise UnknownName(f"comparing needs two trials or more, got {len(names)}")
-    studies: dict[str, Results] = {}
-    found = []
-    for name in names:
-        study, separator, number = name.rpartition("/")
-        if not separator or not number.isdigit():
-            raise UnknownName(
-                f"{name!r} does not name a trial; write STUDY/TRIAL, such as depth/12"
-            )
-        results = studies.get(study) or workflow.results(study, folder)
-        studies[study] = results
-        found.append((results, results[int(number)]))
-    return found
+    wanted = [split_trial(name) for name in names]
+    loaded = {study: workflow.results(study, folder) for study in dict(wanted)}
+    return [(loaded[study], loaded[study][number]) for study, number in wanted]
 
 
-def write_study_file(reference: str, output: Path | None, name: str | None, *, force: bool) -> Path:
-    """Write a starting study file for a training function."""
+def write_study_file(
+    reference: str, output: Path | None, name: str | None, *, force: bool
+) -> tuple[Path, list[str]]:
+    """Write a first study file for a training function; its path, and what still lacks a value."""
     from tunebook import studyfile
-    from tunebook.app.inspection import parameters_of
+    from tunebook.app.inspection import choose_metric, inspect_program
 
     program = programs.parse(reference, Path.cwd())
     if program.path is None or not program.path.is_file():
         raise ProgramError(f"there is no file {program.source!r} here; write FILE.py:FUNCTION")
-    study = name or program.path.stem
+    study = name or places.study_name(program.source)
     path = output or Path(f"{study}.yaml")
     if path.exists() and not force:
         raise StudyError(f"{path} exists; choose another with --output, or replace it by --force")
-    found = parameters_of(program.path, program.function)
-    path.write_text(studyfile.template(study, reference, found))
-    return path
-
-
-def _word(ending: Ending) -> str:
-    if ending.interrupted:
-        return "interrupted"
-    return "paused" if ending.paused else "done"
-
-
-def _reason(ending: Ending) -> str | None:
-    if ending.paused is None:
-        return None
-    return (
-        f"{ending.paused} Mend the program and run again: failed trials are tried again "
-        "when the code has changed, or with --retry-failed."
+    found = inspect_program(program.path, program.function)
+    # A function that logs no name in plain sight may return its result: any name does for that.
+    metric = choose_metric(found.metrics) or Metric("valid/error")
+    content = studyfile.template(
+        study,
+        f"{os.path.relpath(program.path, path.parent)}:{program.function}",
+        found.parameters,
+        metric.name,
+        metric.better,
     )
+    space = studyfile.parse(content, str(path)).space
+    write_text(path, content)
+    return path, [parameter for parameter, _ in found.parameters if parameter not in space]
 
 
-def _ways_on(wish: Wish, study: Study) -> str:
-    return (
-        f"Either run it as a new study: tunebook run {wish.file} --new-study {study.name}-2\n"
-        f"or put the old values back: tunebook show {study.name} --file"
-    )
+def write_text(path: Path, content: str) -> None:
+    """Write a file for the user, or say why not."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        raise StudyError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _with_ways_on(changed: StudyChanged, study: Study) -> StudyChanged:
+    lines = [
+        f"{study.file} differs from the study {study.name} in the book, so that their trials could "
+        "not be compared:",
+        *(f"  {line}" for line in changed.difference),
+        f"Either run it as a new study: tunebook run {study.file} --new-study {study.name}-2",
+        f"or put the old values back, which are in: tunebook show {study.name} --file",
+    ]
+    return StudyChanged("\n".join(lines), changed.difference)

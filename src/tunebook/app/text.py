@@ -1,47 +1,37 @@
-"""Small pieces of text: numbers, durations and names as people like to read them."""
+"""Small pieces of text as people like to read them."""
 
 from __future__ import annotations
 
 import math
-import re
 
-from tunebook.core.domains import Value
-from tunebook.core.space import Config
-
-# Control characters could move the cursor or change colours; bidirectional marks reorder the line.
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f]")
+from tunebook.core.representation import one_line
 
 
-def safe(text: str) -> str:
-    """Text that a terminal shows as it is, with unsafe characters escaped.
+def lines(text: str) -> str:
+    r"""Text of several lines that a terminal shows as it is, with unsafe characters escaped.
 
-    >>> safe("red \\x1b[31m")
-    'red \\\\x1b[31m'
+    >>> lines("first\n\tred \x1b[31m")
+    'first\n    red \\x1b[31m'
     """
-    return _UNSAFE.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+    return "\n".join(one_line(line.expandtabs(4)) for line in text.split("\n"))
 
 
-def number(value: float | None) -> str:
-    """Four significant digits.
+def shorten(text: str, most: int = 120) -> str:
+    """The beginning of a text.
 
-    >>> number(0.0312345), number(None), number(float("nan"))
-    ('0.03123', '-', 'nan')
+    >>> shorten("a very long reason", 9)
+    'a very...'
     """
-    return "-" if value is None else f"{value:.4g}"
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-def value(given: Value) -> str:
-    """A parameter's value."""
-    if isinstance(given, float):
-        return f"{given:.4g}"
-    if isinstance(given, bool):
-        return "true" if given else "false"
-    return "null" if given is None else safe(str(given))
+def count(number: int, noun: str) -> str:
+    """A number with its noun.
 
-
-def config(given: Config) -> str:
-    """A configuration in one line."""
-    return ", ".join(f"{name}={value(item)}" for name, item in given.items())
+    >>> count(1, "worker"), count(3, "trial")
+    ('1 worker', '3 trials')
+    """
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def duration(seconds: float | None) -> str:
@@ -52,14 +42,13 @@ def duration(seconds: float | None) -> str:
     """
     if seconds is None or not math.isfinite(seconds):
         return "-"
-    if seconds < 10:
+    if seconds < 9.95:
         return f"{seconds:.1f} s"
-    if seconds < 60:
-        return f"{seconds:.0f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes < 60:
-        return f"{minutes} min {rest} s"
-    hours, minutes = divmod(minutes, 60)
-    if hours < 48:
-        return f"{hours} h {minutes} min"
-    return f"{hours // 24} d {hours % 24} h"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    if whole < 48 * 3600:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    return f"{whole // 86400} d {whole % 86400 // 3600} h"
