@@ -20,6 +20,7 @@ from pydantic import (
 
 from tunebook.core.domains import check_value
 from tunebook.core.errors import StudyError
+from tunebook.core.study import MOST_TRIALS
 from tunebook.studyfile.problems import shown
 
 # Tags stand in the path of a pydantic error; their brackets keep them apart from keys.
@@ -86,6 +87,7 @@ Value: TypeAlias = Annotated[
 ]
 Number: TypeAlias = Annotated[float, PlainValidator(_number), WithJsonSchema({"type": "number"})]
 Whole: TypeAlias = Annotated[int, BeforeValidator(whole)]
+Trials: TypeAlias = Annotated[int, Field(ge=1, le=MOST_TRIALS), BeforeValidator(whole)]
 Memory: TypeAlias = Annotated[
     int,
     PlainValidator(_bytes),

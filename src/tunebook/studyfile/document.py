@@ -31,7 +31,7 @@ from tunebook.studyfile.scalars import read_scalar
 
 LARGEST = 64 * 1024
 DEEPEST = 50
-MOST_VALUES = 20_000
+MOST_VALUES = 10_000
 
 _EMPTY = "the file is empty; begin with 'study: ' and a name"
 

@@ -52,7 +52,7 @@ def inline(value: Any) -> str:
     >>> inline([0.5, "relu", "1", None])
     '[0.5, relu, "1", null]'
     """
-    return _dump(_flow([value])).strip()[1:-1]
+    return _dump(CommentedMap({"_": _flow(value)})).removeprefix("_: ").rstrip("\n")
 
 
 def _dump(content: CommentedMap | CommentedSeq) -> str:

@@ -70,5 +70,7 @@ def _about_content(found: Any) -> str:
         return f"expected {context['expected']}, got {shown(content)}{hint}"
     if kind in _EXPECTED:
         return f"expected {_EXPECTED[kind]}, got {shown(content)}"
-    message = found["msg"].removeprefix("Input should be ").removeprefix("List should ")
-    return f"expected {message}, got {shown(content)}"
+    if kind in ("too_short", "too_long"):
+        return f"expected [low, high], got {shown(content)}"
+    message = found["msg"].removeprefix("Input should be ")
+    return f"expected a number {message}, got {shown(content)}"

@@ -56,11 +56,11 @@ def read(path: pathlib.Path) -> Study:
 
 
 def _content(path: pathlib.Path) -> bytes:
-    if path.is_dir():
-        raise StudyError(f"{path} is a folder; name the study file in it")
-    if path.exists() and not path.is_file():
-        raise StudyError(f"{path} is not a plain file; a study file is")
     try:
+        if path.is_dir():
+            raise StudyError(f"{path} is a folder; name the study file in it")
+        if path.exists() and not path.is_file():
+            raise StudyError(f"{path} is not a plain file; a study file is")
         with path.open("rb") as file:
             return file.read(LARGEST + 1)
     except FileNotFoundError:

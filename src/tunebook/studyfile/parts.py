@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
-from tunebook.core.study import MOST_TRIALS
-from tunebook.studyfile.contents import Bounds, Memory, Number, Value, Values, When, Whole
+from tunebook.studyfile.contents import Bounds, Memory, Number, Trials, Value, Values, When, Whole
 
 
 class Part(BaseModel):
@@ -140,7 +139,7 @@ class MoreTrials(Part):
 
     when: When
     """The settings, such as {optimizer: adam}."""
-    trials: Annotated[Whole, Field(ge=1, le=MOST_TRIALS)]
+    trials: Trials
     """How many trials each of them gets."""
 
 

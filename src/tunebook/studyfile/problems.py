@@ -49,12 +49,13 @@ def spelled(path: Path) -> str:
 
 
 def shown(value: object) -> str:
-    """A value in few characters and on one line.
+    """A value in few characters, as the file would have it.
 
-    >>> shown("x" * 100)
-    "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'"
+    >>> shown(None), shown(True), shown("x" * 100)
+    ('null', 'true', "'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...'")
     """
-    text = "null" if value is None else str(value).lower() if value is True else repr(value)
+    text = "null" if value is None else repr(value)
+    text = text.lower() if isinstance(value, bool) else text
     return text if len(text) <= 42 else f"{text[:38]}...{text[-1]}"
 
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 from pydantic.json_schema import GenerateJsonSchema
 
-from tunebook.core.study import MOST_TRIALS
 from tunebook.studyfile.contents import (
     LIST,
     MAPPING,
     PLAIN,
     Number,
+    Trials,
     Value,
     Values,
     Whole,
@@ -95,12 +95,12 @@ class StudyFile(Part):
     """Parameters computed from others, such as {momentum: 1 - one_minus_momentum}."""
     knobs: Knobs = Knobs()
     """Which parameter or metric plays which part."""
-    trials: Annotated[Whole, Field(ge=1, le=MOST_TRIALS)] = 20
+    trials: Trials = 20
     """How many trials each setting of the scientific parameters gets."""
     more_trials: list[MoreTrials] = Field(default_factory=list)
     """Settings that get more trials, such as {when: {optimizer: adam}, trials: 40}."""
     resources: Resources = Resources()
-    """What one trial needs."""
+    """What one trial needs, such as {cpus: 2, memory: 4GB}."""
     divergence: Divergence = Divergence()
     """When a trial counts as diverged."""
     sampling: SamplingMethod = "halton"
@@ -112,10 +112,8 @@ class StudyFile(Part):
 
     @model_validator(mode="before")
     @classmethod
-    def _leave_out_empty_keys(cls, content: Any) -> Any:
+    def _leave_out_empty_keys(cls, content: dict[str, Any]) -> dict[str, Any]:
         """`nuisance:` with nothing under it is how a section looks when its lines are comments."""
-        if not isinstance(content, dict):
-            return content
         return {key: value for key, value in content.items() if value is not None}
 
 

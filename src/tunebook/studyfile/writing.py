@@ -12,7 +12,7 @@ from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Objective
 from tunebook.core.space import Derived, Fixed, Parameter, Role, When
 from tunebook.core.study import Divergence, Resources, Sampling, Study
-from tunebook.studyfile.contents import memory_text
+from tunebook.studyfile.contents import memory_text, whole
 from tunebook.studyfile.layout import dump
 from tunebook.studyfile.parsing import parse
 
@@ -33,7 +33,7 @@ def write(study: Study) -> str:
 
 
 def _content(study: Study) -> dict[str, Any]:
-    budget = {} if study.budget is None else {f"max_{study.budget.unit}": study.budget.amount}
+    budget = study.budget
     content = {
         "study": study.name,
         "goal": study.goal or None,
@@ -41,7 +41,7 @@ def _content(study: Study) -> dict[str, Any]:
         "parent": study.parent,
         "program": study.program,
         "objective": _objective(study.objective),
-        **budget,
+        **({f"max_{budget.unit}": whole(budget.amount)} if budget else {}),
         "scientific": _sources(study.space.by_role(Role.SCIENTIFIC)),
         "nuisance": _sources(study.space.by_role(Role.NUISANCE)),
         "fixed": _sources(p for p in study.space if isinstance(p.source, Fixed)),

@@ -1,0 +1,119 @@
+"""A first study file follows the playbook's rules of thumb, and is a study file."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from strategies import names, texts, values
+from tunebook.core.domains import Choice, Float, Value
+from tunebook.core.space import Derived, Fixed, Role
+from tunebook.core.study import Study
+from tunebook.studyfile.parsing import parse
+from tunebook.studyfile.templates import template
+
+
+def study(*parameters: tuple[str, Value]) -> Study:
+    """The first study of a program with these parameters."""
+    return parse(template("first", "train.py:train", parameters))
+
+
+def test_a_program_without_known_parameters_is_offered_a_learning_rate() -> None:
+    found = study()
+    assert found.space.names == ("learning_rate",)
+    assert found.space["learning_rate"].source == Float(1e-5, 0.1, log=True)
+    assert found.goal == "How low can tuning alone bring valid/error?"
+
+
+@pytest.mark.parametrize("name", ["lr", "learning_rate", "adam.learning_rate", "base_lr"])
+def test_a_learning_rate_is_a_nuisance_two_decades_around_its_default(name: str) -> None:
+    found = study((name, 0.03))
+    assert found.space[name].role is Role.NUISANCE
+    assert found.space[name].source == Float(3e-4, 3, log=True)
+    assert found.knobs.learning_rate == name
+
+
+@pytest.mark.parametrize("default", [None, 0, -1.0, "fast", True, 1e308])
+def test_a_default_that_cannot_be_the_middle_is_replaced(default: Value) -> None:
+    low, high = (0.01, 100) if default is True else (1e-5, 0.1)
+    assert study(("lr", default)).space["lr"].source == Float(low, high, log=True)
+
+
+def test_regularisation_is_a_nuisance() -> None:
+    space = study(("weight_decay", 0.0), ("dropout", 0.1)).space
+    assert space["weight_decay"].source == Float(1e-6, 0.01, log=True)
+    assert space["dropout"].source == Float(0, 0.5, limit="low")
+    assert {parameter.role for parameter in space} == {Role.NUISANCE}
+
+
+def test_momentum_is_searched_by_its_distance_from_one() -> None:
+    space = study(("sgd.momentum", 0.9)).space
+    assert space["sgd.one_minus_momentum"].source == Float(0.005, 0.5, log=True)
+    assert space["sgd.momentum"].source == Derived("1 - sgd.one_minus_momentum")
+
+
+def test_a_momentum_that_no_expression_can_name_is_fixed() -> None:
+    assert study(("sgd-momentum", 0.9)).space["sgd-momentum"].source == Fixed(0.9)
+
+
+def test_one_parameter_of_the_architecture_is_the_question() -> None:
+    found = study(("num_layers", 2), ("width", 64))
+    assert found.space["num_layers"].role is Role.SCIENTIFIC
+    assert found.space["num_layers"].source == Choice((2, 3))
+    assert found.space["width"].source == Fixed(64)
+    assert found.goal == "Does num_layers = 3 instead of 2 lower valid/error?"
+    assert study(("width", 64)).space["width"].source == Choice((64, 128))
+
+
+def test_the_batch_size_is_never_searched() -> None:
+    text = template("first", "train.py:train", [("batch_size", 256)])
+    assert (
+        "  batch_size: 256  # never searched: with another batch size everything else must be "
+        "tuned again\n"
+    ) in text
+    assert parse(text).knobs.batch_size == "batch_size"
+
+
+def test_the_optimizer_and_the_rest_are_fixed() -> None:
+    found = study(("optimizer", "adam"), ("beta2", 0.999), ("warmup", None), ("depth", "deep"))
+    assert {p.name: p.source for p in found.space} == {
+        "optimizer": Fixed("adam"),
+        "beta2": Fixed(0.999),
+        "warmup": Fixed(0),
+        "depth": Fixed("deep"),
+    }
+    assert found.knobs.warmup_steps == "warmup"
+
+
+def test_a_parameter_without_a_default_is_left_to_the_reader() -> None:
+    text = template("first", "train.py:train", [("mystery", None), ("lr", None), ("a\nb", 1)])
+    assert "  # mystery:   # no default was found: write its value, or remove it\n" in text
+    assert "  # 'a\\nb':   # cannot name a parameter: rename it\n" in text
+    assert parse(text).space.names == ("lr",)
+
+
+def test_the_metric_and_its_direction() -> None:
+    found = parse(template("first", "train.py:train", [("depth", 2)], "accuracy", "higher"))
+    assert (found.objective.metric.name, found.objective.metric.better) == ("accuracy", "higher")
+    assert found.goal == "Does depth = 3 instead of 2 raise accuracy?"
+
+
+def test_every_section_is_explained() -> None:
+    lines = template("first", "train.py:train").splitlines()
+    sections = [n for n, line in enumerate(lines) if line and line[0] not in "# "]
+    unexplained = [lines[n] for n in sections if not lines[n - 1].startswith("# ")]
+    assert len(sections) == 11
+    assert unexplained == []
+
+
+common = st.sampled_from(
+    ["lr", "momentum", "one_minus_momentum", "batch_size", "depth", "width", "wd", "optimizer"]
+)
+
+
+@given(st.lists(st.tuples(common | names | texts, values), max_size=6), texts)
+def test_every_program_gets_a_file_that_is_read(
+    parameters: list[tuple[str, Value]], program: str
+) -> None:
+    assert parse(template("first", program, parameters)).program == program
