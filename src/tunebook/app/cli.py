@@ -142,7 +142,7 @@ def run(
     elif not quiet:
         from tunebook.app import tables
 
-        tables.console().print(tables.study(data))
+        tables.console().print(tables.study(data, most=20))
         typer.echo(_farewell(ending, data, file))
     if ending.paused:
         typer.echo(
@@ -159,7 +159,7 @@ def show(
         str, typer.Argument(metavar="STUDY", help="A study of the book, or STUDY/TRIAL.")
     ],
     trial: Annotated[
-        int | None, typer.Argument(metavar="[TRIAL]", help="The number of a trial.")
+        int | None, typer.Argument(metavar="TRIAL", help="The number of a trial.")
     ] = None,
     file: Annotated[bool, typer.Option("--file", help="Print the study as a study file.")] = False,
     output: Annotated[
@@ -182,7 +182,7 @@ def show(
 
         typer.echo(studyfile.write(results.study), nl=False)
     elif output and trial is not None:
-        typer.echo(describe.printed(results[trial]), nl=False)
+        typer.echo(describe.printed(results[trial]) or "It has printed nothing.\n", nl=False)
     elif output:
         raise typer.BadParameter("--output needs the number of a trial")
     elif trial is None:
@@ -193,13 +193,11 @@ def show(
 
 @app.command()
 def compare(
-    trials: Annotated[
-        list[str], typer.Argument(metavar="STUDY/TRIAL...", help="Two trials or more.")
-    ],
+    trials: Annotated[list[str], typer.Argument(metavar="STUDY/TRIAL", help="Two trials or more.")],
     folder: Folder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare trials: where their parameters differ, and what came of it.
+    """Show where trials differ, and what came of it.
 
     Example: tunebook compare depth/12 depth/7
     """
@@ -211,7 +209,7 @@ def compare(
 
 @app.command()
 def book(folder: Folder = None, as_json: AsJson = False) -> None:
-    """The tracking sheet: every study, its best result, how to reproduce it.
+    """The tracking sheet: each study and its best result.
 
     Example: tunebook book --json
     """
@@ -245,7 +243,7 @@ def main() -> None:
     if sys.platform.startswith("win"):
         _leave("tunebook runs on Linux (and, untested, on macOS); on Windows use WSL.", MISTAKE)
     try:
-        app()
+        app(prog_name="tunebook")
     except TunebookError as error:
         _leave(f"Error: {error}", MISTAKE)
     except KeyboardInterrupt:

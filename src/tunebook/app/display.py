@@ -22,8 +22,8 @@ from tunebook.core.results import RUNNING
 from tunebook.core.trials import OutcomeKind
 
 REDRAW_SECONDS = 0.25
-# Besides the settings, the live table has a title, a bar, a heading, and a line for what is left.
-_OTHER_LINES = 5
+# Besides the settings, the live table has a title, a bar, a heading and two lines at its end.
+_OTHER_LINES = 6
 
 
 class Silent:
@@ -106,7 +106,9 @@ def table(progress: Progress, most: int) -> RenderableType:
         running = str(counts.pop(RUNNING, 0))
         done = f"{setting.ended}/{setting.total}"
         rows.add_row(name(setting), done, running, tables.outcomes(counts), best(setting))
-    return Group(title, bar, rows, *([Text(left, style="dim")] if left else []))
+    # A short last line, since the terminal writes "^C" behind it: that must not begin a new one.
+    last = Text("Ctrl-C stops; the same command continues", style="dim")
+    return Group(title, bar, rows, *([Text(left, style="dim")] if left else []), last)
 
 
 def heading(progress: Progress) -> tuple[str, ...]:

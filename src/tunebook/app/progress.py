@@ -45,7 +45,7 @@ class Progress:
         self.study: Study = results.study
         self.workers = workers
         self.began = time.monotonic()
-        self.has_started = False
+        self._first_began: float | None = None
         self.settings = {
             setting.key: SettingProgress(setting, total) for setting, total in totals.items()
         }
@@ -72,21 +72,29 @@ class Progress:
         return sum(setting.ended for setting in self.settings.values())
 
     @property
+    def has_started(self) -> bool:
+        """Whether any trial has begun in this run."""
+        return self._first_began is not None
+
+    @property
     def seconds(self) -> float:
         return time.monotonic() - self.began
 
     @property
     def seconds_left(self) -> float | None:
-        """From the mean duration of the trials that ended so far; None before the first."""
-        if not self._durations:
+        """By the pace so far, or by the mean duration of the first few trials; None before any."""
+        ended = len(self._durations)
+        if not ended:
             return None
-        mean = sum(self._durations) / len(self._durations)
-        return mean * (self.total - self.ended) / self.workers
+        each = sum(self._durations) / ended / self.workers
+        if self._first_began is not None and ended >= 2 * self.workers:
+            each = max(each, (time.monotonic() - self._first_began) / ended)
+        return each * (self.total - self.ended)
 
     def note(self, event: Event) -> Measure | None:
         """Take in an event; the result, if a trial has just been completed."""
         if isinstance(event, Started):
-            self.has_started = True
+            self._first_began = self._first_began or time.monotonic()
             self._of(event.attempt.trial.setting).status[event.attempt.trial.number] = RUNNING
         elif isinstance(event, Logged):
             wanted = [block for block in event.blocks if self._needed & set(block.names)]

@@ -103,11 +103,11 @@ def write_study_file(
     program = programs.parse(reference, Path.cwd())
     if program.path is None or not program.path.is_file():
         raise ProgramError(f"there is no file {program.source!r} here; write FILE.py:FUNCTION")
+    found = inspect_program(program.path, program.function)
     study = name or places.study_name(program.source)
     path = output or Path(f"{study}.yaml")
     if path.exists() and not force:
         raise StudyError(f"{path} exists; choose another with --output, or replace it by --force")
-    found = inspect_program(program.path, program.function)
     # A function that logs no name in plain sight may return its result: any name does for that.
     metric = choose_metric(found.metrics) or Metric("valid/error")
     content = studyfile.template(

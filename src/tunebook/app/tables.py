@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rich.console import Console, Group, RenderableType
@@ -34,8 +35,8 @@ def outcomes(counts: dict[str, int]) -> Text:
     return Text(", ").join(pieces) if pieces else Text("none yet", style="dim")
 
 
-def study(data: Data) -> RenderableType:
-    """A study: a line on each setting, then its best trials and those that came to nothing."""
+def study(data: Data, most: int | None = None) -> RenderableType:
+    """A study: a line on each of its best settings, its best trials, and those without a result."""
     objective = data["objective"]
     parts: list[RenderableType] = [_bold(data["study"])]
     if data["goal"]:
@@ -43,7 +44,7 @@ def study(data: Data) -> RenderableType:
     parts.append(
         Text(f"{one_line(objective['metric'])}, {objective['better']} is better", style="dim")
     )
-    parts += [Text(""), _settings(data["settings"])]
+    parts += [Text(""), *_settings(data["settings"], objective["better"], most)]
     if data["best"]:
         parts += [Text(""), _bold("Best trials"), _best(data["best"])]
     if data["not_complete"]:
@@ -132,7 +133,10 @@ def _code(code: Data | None, patch: str | None = None) -> str:
     return f"commit {code['commit'][:10]} and uncommitted changes{kept}"
 
 
-def _settings(rows: list[Data]) -> Table:
+def _settings(rows: list[Data], better: str, most: int | None) -> list[RenderableType]:
+    left = 0 if most is None else max(len(rows) - most, 0)
+    if left:
+        rows = sorted(rows, key=lambda row: _rank(row["best"], better))[:most]
     table = plain("setting", "trials", "outcomes", "best", "step", "trial")
     for row in rows:
         found = row["best"] or {}
@@ -144,7 +148,16 @@ def _settings(rows: list[Data]) -> Table:
             _or_dash(found.get("step")),
             _or_dash(found.get("trial")),
         )
-    return table
+    return [
+        table,
+        *([Text(f"and {text.count(left, 'more setting')}", style="dim")] if left else []),
+    ]
+
+
+def _rank(best: Data | None, better: str) -> float:
+    if best is None or isinstance(best["value"], str):
+        return math.inf
+    return -best["value"] if better == "higher" else float(best["value"])
 
 
 def _best(rows: list[Data]) -> Table:
