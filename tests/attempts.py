@@ -46,9 +46,7 @@ def terms(
     return Terms(Metric("loss"), Divergence(tuple(watched), above), budget)
 
 
-def spec_in(
-    folder: Path, number: int = 1, given: Terms = TERMS, slot: Slot | None = None
-) -> Spec:
+def spec_in(folder: Path, number: int = 1, given: Terms = TERMS, slot: Slot | None = None) -> Spec:
     return Spec(attempt_in(folder, number=number), given, slot or Slot())
 
 
@@ -128,7 +126,9 @@ def curve(events: Iterable[Event], metric: str = "loss", trial: int = 1) -> list
         for block in event.blocks
     ]
     found = columns(blocks).get(metric)
-    return [] if found is None else list(zip(found.steps.tolist(), found.values.tolist(), strict=True))
+    return (
+        [] if found is None else list(zip(found.steps.tolist(), found.values.tolist(), strict=True))
+    )
 
 
 def notes(events: Iterable[Event]) -> list[str]:

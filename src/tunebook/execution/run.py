@@ -44,7 +44,8 @@ class SpoolRun:
         self._spec = spec
         self._params = MappingProxyType(dict(spec.attempt.trial.config))
         self._began = time.monotonic()
-        # Seconds of training that the checkpoint it continues had taken.
+        # The checkpoint it continues, and the seconds of training that went into it.
+        self._source: checkpoints.Checkpoint | None = None
         self._inherited = 0.0
         self._logged_before: tuple[str, ...] = ()
         self._owner = os.getpid()
@@ -183,9 +184,10 @@ class SpoolRun:
         for found in checkpoints.newest(self._spec.folder.parent):
             reason = found.flaw
             if reason is None:
-                # Asked again, it may find what this attempt has saved itself in the meantime.
-                if found.attempt != self.attempt.number:
+                # Asked again, it finds the same, or what this attempt itself has saved meanwhile.
+                if found != self._source and found.attempt != self.attempt.number:
                     self._append(records.resumed(found.attempt, found.step))
+                    self._source = found
                     self._inherited = found.seconds
                     self._logged_before = found.logged
                 self._step = max(found.step, self._step)

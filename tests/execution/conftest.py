@@ -1,0 +1,20 @@
+"""No test of execution leaves a process behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from attempts import descendants, wait_for
+from tunebook.execution import family
+
+
+@pytest.fixture(autouse=True)
+def _no_process_is_left() -> Iterator[None]:
+    # Daemons and other orphans come to this process, so that none of them goes unseen.
+    family.adopt_orphans()
+    before = descendants()
+    yield
+    # A fork server ends a moment after its last keeper.
+    wait_for(lambda: descendants() <= before, "processes that the test has left behind")
