@@ -8,27 +8,33 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor, nn
 
+from tunebook.core.errors import StudyError
+
 
 class Average:
-    """A running average of a model's parameters.
+    """A running average of a model's parameters, over the updates so far.
 
-    With `decay` it is exponential: the past keeps that share at every update. Without, it is
-    Polyak's: every update counts equally.
+    With `decay` it is exponential: the weights of k updates ago count `decay**k`, and the initial
+    weights count nothing, so that it can be used from the first update on. Without, it is Polyak's:
+    every update counts equally. Buffers, such as the running averages of batch norm, stay the
+    model's own.
     """
 
     def __init__(self, model: nn.Module, decay: float | None) -> None:
         if decay is not None and not 0 <= decay < 1:
-            raise ValueError(f"the decay of an average lies in [0, 1), got {decay}")
+            raise StudyError(
+                f"the decay of an average must be a number from 0 up to 1, without 1, got {decay}"
+            )
         self.decay = decay
         self.count = 0
         self.values: list[Tensor] = [p.detach().clone() for p in model.parameters()]
 
     @torch.no_grad()
     def update(self, model: nn.Module) -> None:
+        """Count the model's weights as they are now."""
         self.count += 1
-        weight = 1 / self.count if self.decay is None else 1 - self.decay
         current = [parameter.detach() for parameter in model.parameters()]
-        torch._foreach_lerp_(self.values, current, weight)
+        torch._foreach_lerp_(self.values, current, self._weight())
 
     @contextmanager
     def in_place_of(self, model: nn.Module) -> Iterator[None]:
@@ -40,6 +46,12 @@ class Average:
             yield
         finally:
             _copy(own, parameters)
+
+    def _weight(self) -> float:
+        """The share of the latest weights among all that have been counted."""
+        if self.decay is None:
+            return 1 / self.count
+        return (1 - self.decay) / (1 - self.decay**self.count)
 
 
 @torch.no_grad()

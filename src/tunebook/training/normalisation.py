@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
+
+from tunebook.core.errors import StudyError
 
 GHOST_BATCH = 64
 
@@ -11,10 +16,10 @@ GHOST_BATCH = 64
 class GhostBatchNorm(nn.Module):
     """Batch norm whose statistics come from ghost batches of about `ghost` examples.
 
-    A batch larger than `ghost` is cut into equal parts (their sizes differ by one at most), so that
-    no part is so small that its variance means nothing; a smaller one is a single part. Inputs are
-    `(n, features)` or `(n, features, ...)`. The running averages move once a step, by the mean over
-    the parts, and are synchronised across ranks by `sync_running_averages`.
+    A batch is cut into equal parts (their sizes differ by one at most) whose size is as near to
+    `ghost` as it can be, so that no part is so small that its variance means nothing. A small batch
+    is a single part. Inputs are `(n, features)` or `(n, features, ...)`. The running averages move
+    once a step, by the mean over the parts; `sync_running_averages` makes ranks agree on them.
     """
 
     running_mean: Tensor
@@ -25,7 +30,7 @@ class GhostBatchNorm(nn.Module):
     ) -> None:
         super().__init__()
         if ghost < 2:
-            raise ValueError(f"a ghost batch needs at least 2 examples, got {ghost}")
+            raise StudyError(f"a ghost batch needs at least 2 examples, got {ghost}")
         self.ghost = ghost
         self.momentum = momentum
         self.eps = eps
@@ -39,23 +44,39 @@ class GhostBatchNorm(nn.Module):
             return nn.functional.batch_norm(
                 x, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
             )
-        parts = x.tensor_split(max(-(-len(x) // self.ghost), 1))
-        normalised, means, variances = zip(*(self._normalise(part) for part in parts), strict=True)
+        if x.numel() < 2 * x.shape[1]:
+            raise StudyError(
+                "batch norm needs more than one value of each feature, got an input of shape "
+                f"{tuple(x.shape)}; use a larger batch, or layer norm"
+            )
+        parts = x.tensor_split(number_of_parts(len(x), self.ghost))
+        means, variances = self.running_mean.new_zeros(2, len(parts), x.shape[1])
+        # With a momentum of 1, "running" averages are those of the part alone, in full precision.
+        normalised = [
+            nn.functional.batch_norm(
+                *(part, means[i], variances[i], self.weight, self.bias),
+                training=True,
+                momentum=1.0,
+                eps=self.eps,
+            )
+            for i, part in enumerate(parts)
+        ]
         with torch.no_grad():
-            self.running_mean.lerp_(torch.stack(means).mean(0), self.momentum)
-            self.running_var.lerp_(torch.stack(variances).mean(0), self.momentum)
-        return torch.cat(normalised)
+            self.running_mean.lerp_(means.mean(0), self.momentum)
+            self.running_var.lerp_(variances.mean(0), self.momentum)
+        return torch.cat(normalised) if len(normalised) > 1 else normalised[0]
 
-    def _normalise(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        dims = [0, *range(2, x.dim())]
-        count = x.numel() // x.shape[1]
-        if count < 2:
-            raise ValueError(f"batch norm needs more than one value a feature, got {count}")
-        variance, mean = torch.var_mean(x.detach().float(), dims, correction=0)
-        y = nn.functional.batch_norm(
-            x, None, None, self.weight, self.bias, training=True, eps=self.eps
-        )
-        return y, mean, variance * (count / (count - 1))
+    def extra_repr(self) -> str:
+        return f"{len(self.weight)}, ghost={self.ghost}, momentum={self.momentum}, eps={self.eps}"
+
+
+def number_of_parts(examples: int, ghost: int) -> int:
+    """Into how many ghost batches a batch is cut; none of several has fewer than two examples.
+
+    >>> [number_of_parts(examples, ghost=64) for examples in (1, 64, 96, 97, 128, 1024)]
+    [1, 1, 1, 2, 2, 16]
+    """
+    return max(math.ceil(examples / ghost - 0.5), 1)
 
 
 @torch.no_grad()
@@ -63,11 +84,21 @@ def sync_running_averages(model: nn.Module) -> None:
     """Give every rank the mean of all ranks' running averages.
 
     To be called before an evaluation and before a checkpoint: until then, ranks have seen different
-    data and hold different averages.
+    data and hold different averages. Being means, they come out the same however often it is done.
     """
-    if not torch.distributed.is_available() or not torch.distributed.is_initialized():
+    if not dist.is_available() or not dist.is_initialized():
         return
-    for name, buffer in model.named_buffers():
-        if name.rpartition(".")[2] in ("running_mean", "running_var"):
-            torch.distributed.all_reduce(buffer)
-            buffer.div_(torch.distributed.get_world_size())
+    averages = [
+        buffer
+        for name, buffer in model.named_buffers()
+        if name.rpartition(".")[2] in ("running_mean", "running_var")
+    ]
+    if not averages:
+        return
+    # One message for all of them: latency counts more than size.
+    together = torch.cat([average.flatten() for average in averages])
+    dist.all_reduce(together)
+    together /= dist.get_world_size()
+    means = torch.split(together, [average.numel() for average in averages])
+    for average, mean in zip(averages, means, strict=True):
+        average.copy_(mean.view_as(average))

@@ -1,9 +1,10 @@
 """Optimisers as one table of pure update rules, and the torch optimisers that do the same.
 
-A rule maps (parameter, gradient, state, hyperparameters, step) to (parameter, state).
-Hyperparameters may be tensors that broadcast against the parameter, so that one call can update
-many trials at once. The ordinary loop uses `torch.optim`; tests hold both equal.
-`docs/optimisers.md` says where torch's rule differs from the playbook's.
+A rule maps (parameter, gradient, state, hyperparameters, step) to (parameter, state), with steps
+counted from 0. Hyperparameters may be tensors that broadcast against the parameter, so that one
+call updates many trials at once; in float64, since `1 - beta2` needs its digits: what multiplies a
+parameter is cast to the parameter's own type. The ordinary loop uses `torch.optim`, and tests hold
+both equal. `docs/optimisers.md` says where torch's rules differ from the playbook's.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import torch
 from torch import Tensor
 
 from tunebook.core.errors import StudyError, did_you_mean
+from tunebook.training.checks import AT_LEAST_0, BELOW_1
 
 Number: TypeAlias = float | Tensor
 Hyper: TypeAlias = Mapping[str, Number]
@@ -28,99 +30,103 @@ _MOMENTUM_DECAY = 0.004
 
 @dataclass(frozen=True, slots=True)
 class Optimiser:
-    """An update rule, the state it keeps for each parameter, its defaults, and torch's twin."""
+    """An update rule, what its state starts from, its defaults, and torch's twin."""
 
     update: Update
-    slots: tuple[str, ...]
+    slots: Mapping[str, float]
     defaults: Mapping[str, float]
     twin: Callable[..., torch.optim.Optimizer]
 
     def init(self, parameter: Tensor) -> State:
-        return {slot: torch.zeros_like(parameter) for slot in self.slots}
+        """The state before the first step: every slot has the shape of its parameter."""
+        return {slot: torch.full_like(parameter, start) for slot, start in self.slots.items()}
 
 
 def sgd(p: Tensor, g: Tensor, s: State, h: Hyper, step: int) -> tuple[Tensor, State]:
-    return p - h["learning_rate"] * _with_l2(p, g, h), s
+    return p - _as(p, h["learning_rate"]) * _with_l2(p, g, h), s
 
 
 def momentum(p: Tensor, g: Tensor, s: State, h: Hyper, step: int) -> tuple[Tensor, State]:
-    velocity = h["momentum"] * s["velocity"] + _with_l2(p, g, h)
-    return p - h["learning_rate"] * velocity, {"velocity": velocity}
+    velocity = _as(p, h["momentum"]) * s["velocity"] + _with_l2(p, g, h)
+    return p - _as(p, h["learning_rate"]) * velocity, {"velocity": velocity}
 
 
 def nesterov(p: Tensor, g: Tensor, s: State, h: Hyper, step: int) -> tuple[Tensor, State]:
-    g = _with_l2(p, g, h)
-    velocity = h["momentum"] * s["velocity"] + g
-    return p - h["learning_rate"] * (g + h["momentum"] * velocity), {"velocity": velocity}
+    gamma, g = _as(p, h["momentum"]), _with_l2(p, g, h)
+    velocity = gamma * s["velocity"] + g
+    return p - _as(p, h["learning_rate"]) * (gamma * velocity + g), {"velocity": velocity}
 
 
 def rmsprop(p: Tensor, g: Tensor, s: State, h: Hyper, step: int) -> tuple[Tensor, State]:
     g = _with_l2(p, g, h)
-    second = h["rho"] * s["second"] + (1 - h["rho"]) * g * g
-    velocity = h["momentum"] * s["velocity"] + g / (second.sqrt() + h["epsilon"])
-    return p - h["learning_rate"] * velocity, {"second": second, "velocity": velocity}
+    second = _mixed(s["second"], g * g, h["rho"])
+    scaled = g / (second.sqrt() + _as(p, h["epsilon"]))
+    velocity = _as(p, h["momentum"]) * s["velocity"] + scaled
+    return p - _as(p, h["learning_rate"]) * velocity, {"second": second, "velocity": velocity}
 
 
 def adam(p: Tensor, g: Tensor, s: State, h: Hyper, step: int) -> tuple[Tensor, State]:
-    return _adam(p, _with_l2(p, g, h), s, h, step)
+    g = _with_l2(p, g, h)
+    first, second = _mixed(s["first"], g, h["beta1"]), _mixed(s["second"], g * g, h["beta2"])
+    rate = _as(p, h["learning_rate"] / (1 - h["beta1"] ** (step + 1)))
+    return p - rate * first / _scale(second, h, step), {"first": first, "second": second}
 
 
 def adamw(p: Tensor, g: Tensor, s: State, h: Hyper, step: int) -> tuple[Tensor, State]:
-    return _adam(p * (1 - h["learning_rate"] * h["weight_decay"]), g, s, h, step)
+    shrunk = p * _as(p, 1 - h["learning_rate"] * h["weight_decay"])
+    return adam(shrunk, g, s, {**h, "weight_decay": 0.0}, step)
 
 
 def nadam(p: Tensor, g: Tensor, s: State, h: Hyper, step: int) -> tuple[Tensor, State]:
     g = _with_l2(p, g, h)
-    first, second = _moments(g, s, h)
-    beta1, t = h["beta1"], step + 1
-    mu = beta1 * (1 - 0.5 * 0.96 ** (t * _MOMENTUM_DECAY))
-    mu_next = beta1 * (1 - 0.5 * 0.96 ** ((t + 1) * _MOMENTUM_DECAY))
-    product = (s["mu_product"] if step else torch.ones_like(p)) * mu
-    scale = (second / (1 - h["beta2"] ** t)).sqrt() + h["epsilon"]
-    own = (1 - mu) / (1 - product) * g / scale
-    ahead = mu_next / (1 - product * mu_next) * first / scale
-    state = {"first": first, "second": second, "mu_product": product}
-    return p - h["learning_rate"] * (own + ahead), state
-
-
-def _adam(p: Tensor, g: Tensor, s: State, h: Hyper, step: int) -> tuple[Tensor, State]:
-    first, second = _moments(g, s, h)
-    t = step + 1
-    scale = (second / (1 - h["beta2"] ** t)).sqrt() + h["epsilon"]
-    moved = h["learning_rate"] / (1 - h["beta1"] ** t) * first / scale
-    return p - moved, {"first": first, "second": second}
-
-
-def _moments(g: Tensor, s: State, h: Hyper) -> tuple[Tensor, Tensor]:
-    first = h["beta1"] * s["first"] + (1 - h["beta1"]) * g
-    second = h["beta2"] * s["second"] + (1 - h["beta2"]) * g * g
-    return first, second
+    first, second = _mixed(s["first"], g, h["beta1"]), _mixed(s["second"], g * g, h["beta2"])
+    mu, mu_next = (
+        h["beta1"] * (1 - 0.5 * 0.96 ** (t * _MOMENTUM_DECAY)) for t in (step + 1, step + 2)
+    )
+    product = s["mu_product"] * _as(p, mu)
+    own = _as(p, 1 - mu) * g / (1 - product)
+    ahead = _as(p, mu_next) * first / (1 - product * _as(p, mu_next))
+    moved = _as(p, h["learning_rate"]) * (own + ahead) / _scale(second, h, step)
+    return p - moved, {"first": first, "second": second, "mu_product": product}
 
 
 def _with_l2(p: Tensor, g: Tensor, h: Hyper) -> Tensor:
-    return g + h["weight_decay"] * p
+    return g + _as(p, h["weight_decay"]) * p
+
+
+def _mixed(old: Tensor, new: Tensor, share: Number) -> Tensor:
+    """`share` of the old and the rest of the new."""
+    return _as(old, share) * old + _as(old, 1 - share) * new
+
+
+def _scale(second: Tensor, h: Hyper, step: int) -> Tensor:
+    """What Adam and NAdam divide by."""
+    corrected = second / _as(second, 1 - h["beta2"] ** (step + 1))
+    return corrected.sqrt() + _as(second, h["epsilon"])
+
+
+def _as(tensor: Tensor, number: Number) -> Number:
+    """A factor in the precision of what it multiplies, so that it does not widen the product."""
+    return number.to(tensor.dtype) if isinstance(number, Tensor) else number
 
 
 _DECAY = {"weight_decay": 0.0}
-_BETAS = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8}
+_MOMENTUM = {"momentum": 0.9, **_DECAY}
+_ADAM = {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-8, **_DECAY}
+_RMSPROP = {"rho": 0.99, "momentum": 0.0, "epsilon": 1e-8, **_DECAY}
+_MOMENTS = {"first": 0.0, "second": 0.0}
 OPTIMISERS: dict[str, Optimiser] = {
-    "sgd": Optimiser(sgd, (), _DECAY, torch.optim.SGD),
-    "momentum": Optimiser(momentum, ("velocity",), {"momentum": 0.9, **_DECAY}, torch.optim.SGD),
-    "nesterov": Optimiser(nesterov, ("velocity",), {"momentum": 0.9, **_DECAY}, torch.optim.SGD),
-    "rmsprop": Optimiser(
-        rmsprop,
-        ("second", "velocity"),
-        {"rho": 0.99, "momentum": 0.0, "epsilon": 1e-8, **_DECAY},
-        torch.optim.RMSprop,
-    ),
-    "adam": Optimiser(adam, ("first", "second"), {**_BETAS, **_DECAY}, torch.optim.Adam),
-    "nadam": Optimiser(
-        nadam, ("first", "second", "mu_product"), {**_BETAS, **_DECAY}, torch.optim.NAdam
-    ),
-    "adamw": Optimiser(
-        adamw, ("first", "second"), {**_BETAS, "weight_decay": 0.01}, torch.optim.AdamW
-    ),
+    "sgd": Optimiser(sgd, {}, _DECAY, torch.optim.SGD),
+    "momentum": Optimiser(momentum, {"velocity": 0.0}, _MOMENTUM, torch.optim.SGD),
+    "nesterov": Optimiser(nesterov, {"velocity": 0.0}, _MOMENTUM, torch.optim.SGD),
+    "rmsprop": Optimiser(rmsprop, {"second": 0.0, "velocity": 0.0}, _RMSPROP, torch.optim.RMSprop),
+    "adam": Optimiser(adam, _MOMENTS, _ADAM, torch.optim.Adam),
+    "nadam": Optimiser(nadam, {**_MOMENTS, "mu_product": 1.0}, _ADAM, torch.optim.NAdam),
+    "adamw": Optimiser(adamw, _MOMENTS, {**_ADAM, "weight_decay": 0.01}, torch.optim.AdamW),
 }
+_UNFUSED = ("rmsprop", "nadam")
+_SHARES = ("momentum", "rho", "beta1", "beta2")
+_TORCH_NAMES = {"learning_rate": "lr", "rho": "alpha", "epsilon": "eps"}
 
 
 def named(name: str) -> Optimiser:
@@ -133,32 +139,46 @@ def named(name: str) -> Optimiser:
     return OPTIMISERS[name]
 
 
+def completed(name: str, hyper: Mapping[str, Any]) -> dict[str, float]:
+    """The hyperparameters of an optimiser: those given, checked, and defaults for the others.
+
+    >>> completed("momentum", {"learning_rate": 0.1})
+    {'momentum': 0.9, 'weight_decay': 0.0, 'learning_rate': 0.1}
+    """
+    known = named(name).defaults
+    if "learning_rate" not in hyper:
+        raise StudyError(f"{name} needs a learning rate: add learning_rate", "learning_rate")
+    for key in hyper:
+        if key != "learning_rate" and key not in known:
+            raise StudyError(f"{name} has no {key}{did_you_mean(key, known)}", key)
+    given = {
+        key: (BELOW_1 if key in _SHARES else AT_LEAST_0)(key, value) for key, value in hyper.items()
+    }
+    return {**known, **given}
+
+
 def torch_optimiser(
     name: str,
     parameters: Iterable[Tensor],
-    hyper: Mapping[str, float],
+    hyper: Mapping[str, Any],
     *,
     foreach: bool | None = None,
     fused: bool | None = None,
 ) -> torch.optim.Optimizer:
     """Torch's optimiser for the same rule; `hyper` is completed by the defaults."""
-    found = named(name)
-    h = {**found.defaults, **hyper}
-    options: dict[str, Any] = {"lr": h["learning_rate"], "weight_decay": h["weight_decay"]}
-    if "momentum" in found.defaults:
-        options["momentum"] = h["momentum"]
-    if "beta1" in found.defaults:
-        options["betas"] = (h["beta1"], h["beta2"])
-    if "epsilon" in found.defaults:
-        options["eps"] = h["epsilon"]
-    if "rho" in found.defaults:
-        options["alpha"] = h["rho"]
+    if fused and name in _UNFUSED:
+        raise StudyError(f"torch has no fused {name}; leave fused out, or use foreach", "fused")
+    if fused and foreach:
+        raise StudyError("an optimiser is either fused or foreach; leave one of them out", "fused")
+    h = completed(name, hyper)
+    options: dict[str, Any] = {_TORCH_NAMES.get(key, key): value for key, value in h.items()}
+    if "beta1" in h:
+        options["betas"] = (options.pop("beta1"), options.pop("beta2"))
     if name == "nesterov":
-        options["nesterov"] = True
+        # Torch refuses Nesterov's rule without momentum, where it is plain descent.
+        options["nesterov"] = h["momentum"] > 0
     if foreach is not None:
         options["foreach"] = foreach
-    if fused is not None:
-        if name in ("rmsprop", "nadam"):
-            raise StudyError(f"torch has no fused {name}; leave fused out, or use foreach")
+    if fused is not None and name not in _UNFUSED:
         options["fused"] = fused
-    return found.twin(parameters, **options)
+    return named(name).twin(parameters, **options)

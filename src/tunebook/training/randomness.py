@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from tunebook.core.errors import UnknownName, did_you_mean
 from tunebook.core.hashing import derive_seed
 
 SHARED = ("initialisation", "order")
@@ -33,23 +34,33 @@ class Streams:
     rank: int = 0
 
     def seed_of(self, stream: str, *parts: int) -> int:
-        """The seed of a stream; `parts`, such as an epoch, make further streams of it."""
+        """The seed of a stream; `parts`, such as an epoch, make further streams of it.
+
+        >>> Streams(seed=0, rank=0).seed_of("order") == Streams(seed=0, rank=1).seed_of("order")
+        True
+        """
         if stream in SHARED:
             return derive_seed(self.seed, stream, *parts)
         if stream in OWN:
             return derive_seed(self.seed, stream, f"rank {self.rank}", *parts)
-        raise ValueError(f"no stream is named {stream!r}; there are {', '.join(SHARED + OWN)}")
+        known = SHARED + OWN
+        raise UnknownName(
+            f"no stream is named {stream!r}{did_you_mean(stream, known)}; "
+            f"there are {', '.join(known)}"
+        )
 
     def generator(self, stream: str, device: torch.device | str = "cpu") -> torch.Generator:
+        """A generator of a stream's own, on the device where its numbers are needed."""
         return torch.Generator(device).manual_seed(self.seed_of(stream))
 
     @contextmanager
     def seeded(self, stream: str) -> Iterator[None]:
         """Torch, numpy and Python draw from a stream inside, and go on as before afterwards."""
+        seed = self.seed_of(stream)
         before = random.getstate(), np.random.get_state()
         try:
-            with torch.random.fork_rng():
-                seed_everything(self.seed_of(stream))
+            with torch.random.fork_rng(_devices_in_use()):
+                seed_everything(seed)
                 yield
         finally:
             random.setstate(before[0])
@@ -57,7 +68,13 @@ class Streams:
 
 
 def seed_everything(seed: int) -> None:
-    """Seed the global generators of torch, numpy and Python."""
+    """Seed the global generators of torch (on every device), numpy and Python."""
     torch.manual_seed(seed)
     np.random.seed(seed)
     random.seed(seed)
+
+
+def _devices_in_use() -> list[int]:
+    # To ask another GPU for its state would start it, which costs memory on every one of a host.
+    in_use = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    return [torch.cuda.current_device()] if in_use else []

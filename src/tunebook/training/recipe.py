@@ -4,77 +4,86 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_type_hints
 
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError, did_you_mean
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
+from tunebook.training.checks import ABOVE_0, BELOW_1, FROM_0_TO_1, SWITCH, Check, one_of, whole
 from tunebook.training.distribution import Spread
-from tunebook.training.optimisers import named
-from tunebook.training.schedules import Schedule
+from tunebook.training.optimisers import OPTIMISERS, named
+from tunebook.training.schedules import SHAPES, Schedule, Shape
 
 Precision: TypeAlias = Literal["float32", "bfloat16"]
+Averaging: TypeAlias = Literal["none", "ema", "polyak"]
+
 _EVALUATIONS = 20
+_CHECKPOINTS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """The loop's parameters. What a configuration does not name keeps its default here."""
 
-    learning_rate: float
-    steps: int
-    optimizer: str = "adamw"
-    batch_size: int = 128
-    schedule: str = "constant"
-    warmup_steps: int = 0
-    decay_steps: int | None = None
-    lr_floor: float = 0.0
-    lr_power: float = 1.0
-    clip_norm: float | None = None
-    average: Literal["none", "ema", "polyak"] = "none"
-    ema_decay: float = 0.99
-    eval_every: int | None = None
-    eval_batch_size: int | None = None
-    valid_sample: int | None = None
-    train_sample: int | None = None
-    log_every: int = 25
-    checkpoint_every: int | None = None
-    keep_best: int = 1
-    saved_predictions: int = 0
-    precision: Precision = "float32"
-    compile: bool = False
-    fused: bool | None = None
-    foreach: bool | None = None
-    spread: Spread = "ddp"
-    prefetch: int = 0
+    learning_rate: Annotated[float, ABOVE_0]
+    # Those of the schedule's body: warmup comes on top.
+    steps: Annotated[int, whole(1)]
+    optimizer: Annotated[str, one_of(OPTIMISERS)] = "adamw"
+    batch_size: Annotated[int, whole(1)] = 128
+    schedule: Annotated[Shape, one_of(SHAPES)] = "constant"
+    warmup_steps: Annotated[int, whole(0)] = 0
+    decay_steps: Annotated[int | None, whole(1)] = None
+    lr_floor: Annotated[float, FROM_0_TO_1] = 0.0
+    lr_power: Annotated[float, ABOVE_0] = 1.0
+    clip_norm: Annotated[float | None, ABOVE_0] = None
+    average: Annotated[Averaging, one_of(get_args(Averaging))] = "none"
+    ema_decay: Annotated[float, BELOW_1] = 0.99
+    eval_every: Annotated[int | None, whole(1)] = None
+    eval_batch_size: Annotated[int | None, whole(1)] = None
+    valid_sample: Annotated[int | None, whole(1)] = None
+    train_sample: Annotated[int | None, whole(1)] = None
+    log_every: Annotated[int, whole(1)] = 25
+    checkpoint_every: Annotated[int | None, whole(1)] = None
+    keep_best: Annotated[int, whole(0)] = 1
+    saved_predictions: Annotated[int, whole(0)] = 0
+    precision: Annotated[Precision, one_of(get_args(Precision))] = "float32"
+    compile: Annotated[bool, SWITCH] = False
+    fused: Annotated[bool | None, SWITCH] = None
+    foreach: Annotated[bool | None, SWITCH] = None
+    spread: Annotated[Spread, one_of(get_args(Spread))] = "ddp"
+    prefetch: Annotated[int, whole(0)] = 0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None or field.default is not None:
+                object.__setattr__(self, field.name, _CHECKS[field.name](field.name, value))
 
     @staticmethod
     def of(params: Config, budget: Budget | None) -> Recipe:
         """The recipe in a configuration; a budget of steps gives the steps of the body."""
-        own = {name: params[name] for name in _OWN if name in params}
+        own: dict[str, Any] = _given(params, _CHECKS)
         if "steps" not in own:
             if budget is None or budget.unit != "steps":
-                raise StudyError("the reference loop needs a number of steps: set max_steps")
-            own["steps"] = int(budget.amount)
+                got = f"a budget of {budget}" if budget else "no budget"
+                raise StudyError(f"the loop needs a number of steps, got {got}: set max_steps")
+            own["steps"] = budget.amount
         if "learning_rate" not in own:
-            raise StudyError("the reference loop needs a learning rate: add learning_rate")
-        recipe = Recipe(**own)  # type: ignore[arg-type]
-        recipe._check()
-        return recipe
+            raise StudyError("the loop needs a learning rate: add learning_rate", "learning_rate")
+        return Recipe(**own)
 
-    def hyper(self, params: Config) -> dict[str, float]:
+    def hyper(self, params: Config) -> dict[str, Value]:
         """The optimiser's hyperparameters that a configuration names."""
         known = named(self.optimizer).defaults
-        given = {name: float(params[name]) for name in known if name in params}  # type: ignore[arg-type]
-        return {"learning_rate": self.learning_rate, **given}
+        return {"learning_rate": self.learning_rate, **_given(params, known)}
 
     @property
     def plan(self) -> Schedule:
         return Schedule(
             base=self.learning_rate,
             steps=self.steps,
-            shape=self.schedule,  # type: ignore[arg-type]
+            shape=self.schedule,
             warmup=self.warmup_steps,
             decay=self.decay_steps,
             floor=self.lr_floor,
@@ -92,49 +101,50 @@ class Recipe:
 
     @property
     def checkpoint_interval(self) -> int:
-        return self.checkpoint_every or max(self.plan.total // 4, 1)
+        return self.checkpoint_every or max(self.plan.total // _CHECKPOINTS, 1)
 
     @property
     def evaluation_batch(self) -> int:
         """At least the training batch: evaluation keeps no activations for a backward pass."""
         return max(self.eval_batch_size or 0, self.batch_size)
 
-    def _check(self) -> None:
-        named(self.optimizer)
-        for name, allowed in (
-            ("precision", ("float32", "bfloat16")),
-            ("average", ("none", "ema", "polyak")),
-            ("spread", ("ddp", "fsdp")),
-        ):
-            if getattr(self, name) not in allowed:
-                raise StudyError(
-                    f"{name} must be {' or '.join(allowed)}, got {getattr(self, name)!r}"
-                )
-        for name in ("batch_size", "log_every"):
-            if getattr(self, name) < 1:
-                raise StudyError(f"{name} must be at least 1, got {getattr(self, name)}")
-        if self.clip_norm is not None and self.clip_norm <= 0:
-            raise StudyError(f"clip_norm must be above 0, got {self.clip_norm}")
-        if self.keep_best < 0:
-            raise StudyError(f"keep_best must not be negative, got {self.keep_best}")
+
+def _checks() -> dict[str, Check]:
+    hints = get_type_hints(Recipe, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items()}
 
 
-_OWN = tuple(field.name for field in fields(Recipe))
+_CHECKS = _checks()
+
+
+def _given(params: Config, names: Mapping[str, object]) -> dict[str, Value]:
+    """Those of the named parameters that a configuration has; null means the default."""
+    found = {name: params.get(name) for name in names}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 class ReadParams(Mapping[str, Value]):
-    """A configuration that knows which of its parameters have been read."""
+    """A configuration that knows which of its parameters have been read.
+
+    In a configuration with `optimizer: adam`, the parameter `adam.beta1` is read as `beta1`: so
+    each choice of a study can have ranges of its own.
+    """
 
     def __init__(self, params: Config) -> None:
         self._params = params
         self._read: set[str] = set()
+        self._asked: set[str] = set()
 
     def __getitem__(self, name: str) -> Value:
-        self._read.add(name)
-        return self._params[name]
+        self._asked.add(name)
+        found = self._find(name)
+        if found is None:
+            raise KeyError(name)
+        self._read.add(found)
+        return self._params[found]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._params
+        return isinstance(name, str) and self._find(name) is not None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._params)
@@ -142,14 +152,28 @@ class ReadParams(Mapping[str, Value]):
     def __len__(self) -> int:
         return len(self._params)
 
-    def get(self, name: str, default: Any = None) -> Any:
-        return self[name] if name in self._params else default
-
     def check_all_read(self) -> None:
         """A parameter that nobody reads is a typing mistake, or a search for nothing."""
-        unread = sorted(name for name in self._params if name not in self._read)
-        # `one_minus_momentum` is there for what is derived from it.
-        unread = [name for name in unread if not name.startswith("one_minus_")]
-        if unread:
-            near = did_you_mean(unread[0], [*_OWN, *self._read])
-            raise StudyError(f"neither loop nor task reads {', '.join(unread)}{near}")
+        unread = sorted(name for name in self._params if not self._accounted_for(name))
+        if not unread:
+            return
+        near = did_you_mean(unread[0], sorted(self._asked - self._read))
+        remedy = near or "; remove it, or say by `when` where it exists"
+        raise StudyError(
+            f"neither the loop nor the task reads {', '.join(unread)}{remedy}", unread[0]
+        )
+
+    def _find(self, name: str) -> str | None:
+        if name in self._params:
+            return name
+        choices = (value for value in self._params.values() if isinstance(value, str))
+        places = (f"{choice}.{name}" for choice in choices)
+        return next((place for place in places if place in self._params), None)
+
+    def _accounted_for(self, name: str) -> bool:
+        """Read, or there for one derived from it, whose name its own ends in: `one_minus_beta1`."""
+        place, _, own = name.rpartition(".")
+        derived = (read.rpartition(".") for read in self._read)
+        return name in self._read or any(
+            place == other and own.endswith(f"_{end}") for other, _, end in derived
+        )

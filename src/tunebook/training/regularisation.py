@@ -5,14 +5,22 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from tunebook.core.errors import StudyError
+
 
 class Dropout(nn.Module):
-    """Dropout whose mask comes from a generator of its own, given to it by the loop."""
+    """Dropout whose mask comes from a generator of its own, given to it by `give_generator`.
+
+    The generator must be on the device of the inputs. Without one, masks come from torch's global
+    generator.
+    """
 
     def __init__(self, rate: float) -> None:
         super().__init__()
         if not 0 <= rate < 1:
-            raise ValueError(f"a dropout rate lies in [0, 1), got {rate}")
+            raise StudyError(
+                f"a dropout rate must be a number from 0 up to 1, without 1, got {rate}"
+            )
         self.rate = rate
         self.generator: torch.Generator | None = None
 
