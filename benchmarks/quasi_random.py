@@ -5,10 +5,12 @@ the distance to the uniform distribution; lower is better) of the first 16 to 25
 dimensions and in a conditional space: two settings that share 3 parameters, of which the second
 has 3 more ("3+3"). Each setting is judged on its own trials.
 
-Sizes are powers of two, where Sobol points are best: Optuna's default, an unscrambled Sobol
-sequence after one random point, is then about as good as our Halton in flat spaces (worse for few
-points and dimensions, better from 6 dimensions and 64 points on). It falls behind where a setting
-has parameters of its own, which Optuna draws at random unless its first trial had them.
+Sizes are powers of two, where Sobol points are best, and round numbers, which people ask for.
+Optuna's default is an unscrambled Sobol sequence after one random point. In flat spaces it is worse
+than our Halton for few points and dimensions and better from 6 dimensions and 64 points on; it
+falls behind where a setting has parameters of its own, which Optuna draws at random unless its
+first trial had them. "Far better" is taken to mean a discrepancy at least 1.5 times smaller: the
+goal of every ratio to Optuna, reached or not.
 
     make bench-setup
     .venv/bin/python benchmarks/quasi_random.py
@@ -36,8 +38,9 @@ from tunebook.core.study import Sampling, SamplingMethod, Study
 from tunebook.sampling import sampler_for
 
 DIMENSIONS = (2, 4, 6, 8)
+FAR = 1.5
 SHARED, EXTRA = 3, 3
-SIZES = (16, 32, 64, 128, 256)
+SIZES = (16, 20, 32, 50, 64, 100, 128, 200, 256)
 REPEATS, SEEDS = 5, 16
 
 BENCHMARKS = Path(__file__).resolve().parent
@@ -185,11 +188,11 @@ def main() -> int:
         ("our Halton / scipy's Halton", "<=", 1.05, ratios(halton, scipy_halton)),
         ("our Halton / scipy's Sobol", "<=", 1.6, ratios(halton, scipy_sobol)),
         ("our Sobol / scipy's Sobol", "<=", 1.05, ratios(sobol, scipy_sobol)),
-        ("Optuna's / our Halton, flat", ">=", 1.0, ratios(optuna, halton, flat)),
-        ("Optuna's / our Halton, conditional", ">=", 1.3, ratios(optuna, halton, conditional)),
-        ("Optuna's / our Halton, 3+3 alone", ">=", 1.8, ratios(optuna, halton, larger)),
-        ("Optuna's / our Sobol, flat", ">=", 1.5, ratios(optuna, sobol, flat)),
-        ("Optuna's / our Sobol, conditional", ">=", 2.0, ratios(optuna, sobol, conditional)),
+        ("Optuna's / our Halton, flat", ">=", FAR, ratios(optuna, halton, flat)),
+        ("Optuna's / our Halton, conditional", ">=", FAR, ratios(optuna, halton, conditional)),
+        ("Optuna's / our Halton, 3+3 alone", ">=", FAR, ratios(optuna, halton, larger)),
+        ("Optuna's / our Sobol, flat", ">=", FAR, ratios(optuna, sobol, flat)),
+        ("Optuna's / our Sobol, conditional", ">=", FAR, ratios(optuna, sobol, conditional)),
         ("random / our Halton", ">=", 5.0, ratios(plain, halton)),
     ]
     print_table(measured)
