@@ -226,7 +226,7 @@ def demo(
     ] = Path("tunebook-demo"),
     trials: Annotated[
         int, typer.Option("--trials", help="Trials for each of the two settings.", metavar="N")
-    ] = 10,
+    ] = 15,
     quiet: Quiet = False,
 ) -> None:
     """Tune a real network on a small problem, in one or two minutes.

@@ -49,9 +49,8 @@ def _write(path: Path) -> None:
 
 def _introduction(folder: Path) -> str:
     return (
-        f"Two files in {folder}: train.py has a training function, model.yaml a study of it.\n"
-        "The question: does a convolutional network beat a plain one of about its size on\n"
-        "MNIST-1D, when both are tuned equally well?\n"
+        f"{folder}/train.py    trains a small network on MNIST-1D\n"
+        f"{folder}/model.yaml  asks whether convolutions help when both networks are tuned\n"
     )
 
 
@@ -60,7 +59,7 @@ def _next_steps(folder: Path, results: Results) -> str:
     number = best[0].trial.number if best else 1
     return (
         f"\nGo on with: cd {folder}\n"
-        f"  tunebook show model {number:<15} one trial: its metrics and attempts\n"
-        "  tunebook run model.yaml --trials 20  more trials, from where this one stopped\n"
+        f"  tunebook show model {number:<16} one trial: its metrics and attempts\n"
+        "  tunebook run model.yaml --trials 30  more trials of the same two settings\n"
         "  tunebook init train.py:train         a study file of your own"
     )

@@ -168,7 +168,8 @@ def choose(quiet: bool, machine: bool) -> Display:
 
         return NotebookTable()
     console = tables.console(stderr=True)
-    return LiveTable(console) if console.is_terminal and not machine else Lines(console)
+    live = console.is_terminal and not console.is_dumb_terminal and not machine
+    return LiveTable(console) if live else Lines(console)
 
 
 def _in_notebook() -> bool:

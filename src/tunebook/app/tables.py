@@ -105,7 +105,7 @@ def _paragraph(row: Data) -> list[RenderableType]:
         ("file", one_line(row["file"] or "")),
         ("trials", outcomes(row["outcomes"])),
         ("best", _result(row)),
-        ("code", _code(row["code"], row["patch"])),
+        ("code", _code(row["code"]) + _not_kept(row)),
         ("reproduce", text.lines("\n".join(row["reproduce"]))),
     ):
         if content:
@@ -122,15 +122,18 @@ def _result(row: Data) -> str | Text:
     return f"{one_line(row['metric'])} {_shown(best['value'])} at step {best['step']} ({where})"
 
 
-def _code(code: Data | None, patch: str | None = None) -> str:
+def _code(code: Data | None) -> str:
     if code is None:
         return ""
     if code["commit"] is None:
         return "not in a git repository"
-    if code["difference"] is None:
-        return f"commit {code['commit'][:10]}"
-    kept = f", kept in {one_line(patch)}" if patch else ""
-    return f"commit {code['commit'][:10]} and uncommitted changes{kept}"
+    changes = " and uncommitted changes" if code["difference"] else ""
+    return f"commit {code['commit'][:10]}{changes}"
+
+
+def _not_kept(row: Data) -> str:
+    lost = row["code"] and row["code"]["difference"] and not row["patch"]
+    return " (too large to keep)" if lost else ""
 
 
 def _settings(rows: list[Data], better: str, most: int | None) -> list[RenderableType]:

@@ -1,0 +1,125 @@
+"""What the source of a training function tells of it."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tunebook.app.inspection import Program, choose_metric, inspect_program
+from tunebook.core.errors import ProgramError
+from tunebook.core.objective import Metric
+
+
+def inspect(folder: Path, source: str, function: str = "train") -> Program:
+    path = folder / "train.py"
+    path.write_text(textwrap.dedent(source))
+    return inspect_program(path, function)
+
+
+def test_every_way_to_read_a_parameter(tmp_path: Path) -> None:
+    found = inspect(
+        tmp_path,
+        """
+        def train(run):
+            other = {}
+            a, b = run["a"], run.params["b"]
+            c = run.params.get("c", 0.1)
+            d = run.params.get("d", -3)
+            e = run.params.get("e")
+            f = run.params.get("f", [1, 2])
+            g = run.params.get("g", other)
+            h = other["h"] + run[a] + run.other["i"] + other.get("j", 1)
+        """,
+    )
+    defaults = {"c": 0.1, "d": -3}
+    assert dict(found.parameters) == {**dict.fromkeys("abcdefg"), **defaults}
+
+
+def test_a_default_counts_wherever_it_stands(tmp_path: Path) -> None:
+    source = 'def train(r):\n    r["lr"]\n    r.params.get("lr", 0.1)\n    r["lr"]\n'
+    assert inspect(tmp_path, source).parameters == (("lr", 0.1),)
+
+
+def test_helpers_that_are_given_the_run_are_read_too(tmp_path: Path) -> None:
+    found = inspect(
+        tmp_path,
+        """
+        def build(run, size):
+            return run["depth"] * size
+
+        def unrelated(something):
+            return something["not this"]
+
+        def train(run):
+            run.log({"loss": build(run, run["width"])})
+        """,
+    )
+    assert {name for name, _ in found.parameters} == {"width", "depth"}
+
+
+def test_metrics_are_found_in_log_calls_helpers_and_results(tmp_path: Path) -> None:
+    found = inspect(
+        tmp_path,
+        """
+        def evaluate(model):
+            return {"valid/loss": 1, "valid/error": 2}
+
+        def train(run):
+            name = "computed"
+            run.log({"train/loss": 0, name: 1, **evaluate(None), **{"deep": 1}}, step=1)
+            run.log(evaluate(None))
+            run.log(unknown())
+            other.log({"not this": 1})
+            return {"test/error": 3}
+        """,
+    )
+    assert found.metrics == ("train/loss", "valid/loss", "valid/error", "deep", "test/error")
+
+
+def test_a_helper_that_calls_itself_ends(tmp_path: Path) -> None:
+    source = """
+        def evaluate(n):
+            return evaluate(n - 1)
+
+        def train(run):
+            run.log(evaluate(3))
+        """
+    assert inspect(tmp_path, source).metrics == ()
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        (["train/loss", "valid/loss", "valid/error"], Metric("valid/error")),
+        (["loss", "val_acc"], Metric("val_acc", "higher")),
+        (["loss", "accuracy"], Metric("accuracy", "higher")),
+        (["valid/loss", "train/error"], Metric("valid/loss")),
+        (["Valid/Accuracy"], Metric("Valid/Accuracy", "higher")),
+        (["evaluation"], Metric("evaluation")),
+        (["macc"], Metric("macc")),
+        ([], None),
+    ],
+)
+def test_the_metric_that_decides(names: list[str], chosen: Metric | None) -> None:
+    assert choose_metric(names) == chosen
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("def trian(run): pass", r"train\.py has no function 'train'; did you mean 'trian'\?"),
+        ("def train(): pass", r"train must take one argument, the run: def train\(run\)"),
+        ("def train(run:", r"cannot read .*train\.py: '\(' was never closed in line 1"),
+        ("x = '\0'", r"cannot read .*train\.py: .*null bytes"),
+    ],
+)
+def test_mistakes(tmp_path: Path, source: str, message: str) -> None:
+    with pytest.raises(ProgramError, match=message):
+        inspect(tmp_path, source)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(ProgramError, match=r"cannot read .*: .*No such file"):
+        inspect_program(tmp_path / "none.py", "train")

@@ -1,0 +1,106 @@
+"""How a result can be had again."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coordination import small_study
+from tunebook.app import places, reproducing
+from tunebook.core.results import AttemptRecord, TrialRecord
+from tunebook.core.space import Setting
+from tunebook.core.trials import NO_CODE, Code, Listed, Trial
+from tunebook.running.code import code_of
+
+BOOK = Path(".tunebook")
+
+
+def record(code: Code = NO_CODE, notes: tuple[str, ...] = ()) -> TrialRecord:
+    trial = Trial("small", 1, Setting(), {}, 0, Listed(0), code)
+    return TrialRecord(trial, (AttemptRecord(1, "token", "folder", code, notes=notes),))
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"]
+    subprocess.run(["git", *identity, *arguments], cwd=folder, check=True, capture_output=True)
+
+
+@pytest.fixture
+def repository(here: Path) -> Path:
+    (here / "library").mkdir()
+    (here / "library" / "sizes.txt").write_text("one\n")
+    (here / "train.py").write_text("steps = 1\n")
+    git(here, "init", "--quiet")
+    git(here, "add", ".")
+    git(here, "commit", "--quiet", "--message", "First")
+    return here
+
+
+def change(repository: Path) -> None:
+    (repository / "train.py").write_text("steps = 2\n")
+    (repository / "library" / "sizes.txt").write_text("two\n")
+
+
+def run_in(folder: Path, commands: list[str]) -> None:
+    for command in commands:
+        subprocess.run(command, shell=True, cwd=folder, check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("below", [".", "experiments/deep"])
+def test_the_steps_bring_back_the_code(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
+    where = repository / below
+    where.mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(where)
+    change(repository)
+    code = code_of(where, None, places.differences_folder(BOOK))
+    git(repository, "checkout", "--", ".")
+    git(repository, "commit", "--quiet", "--allow-empty", "--message", "Second")
+    *steps, last = reproducing.steps(small_study(file="my study.yaml"), None, record(code), BOOK)
+    assert last == "tunebook run 'my study.yaml' --trials 3"
+    run_in(where, steps)
+    assert (repository / "train.py").read_text() == "steps = 2\n"
+    assert (repository / "library" / "sizes.txt").read_text() == "two\n"
+
+
+def test_a_clean_commit_needs_no_patch(repository: Path) -> None:
+    code = code_of(repository, None, places.differences_folder(BOOK))
+    assert code.commit is not None
+    assert reproducing.patch(code, BOOK) is None
+    assert reproducing.steps(small_study(file="a.yaml"), None, record(code), BOOK) == [
+        f"git checkout {code.commit[:10]}",
+        "tunebook run a.yaml --trials 3",
+    ]
+
+
+def test_a_patch_that_was_not_kept_is_no_step(repository: Path) -> None:
+    code = Code("0123456789abcdef", "feedfacefeedface")
+    steps = reproducing.steps(small_study(file="a.yaml"), None, record(code), BOOK)
+    assert steps == ["git checkout 0123456789", "tunebook run a.yaml --trials 3"]
+
+
+def test_a_child_by_option_and_a_child_with_a_file_of_its_own() -> None:
+    parent = small_study(file="a.yaml")
+    child = replace(parent.child("small-2"), file="a.yaml")
+    by_option = reproducing.steps(child, parent, None, BOOK)
+    by_file = reproducing.steps(replace(child, file="b.yaml"), parent, None, BOOK)
+    assert by_option == ["tunebook run a.yaml --trials 3 --new-study small-2"]
+    assert by_file == ["tunebook run b.yaml --trials 3"]
+
+
+def test_a_script_is_called_as_it_was() -> None:
+    note = reproducing.call_note(["/usr/bin/python", "-m", "train", "--name", "a b"])
+    assert note is not None
+    steps = reproducing.steps(small_study(), None, record(notes=("other", note)), BOOK)
+    assert steps == ["python -m train --name 'a b'"]
+
+
+def test_a_study_from_python_is_run_in_python() -> None:
+    study = small_study(program="package.train:fit")
+    assert reproducing.steps(study, None, record(), BOOK) == [
+        'tunebook.run(tunebook.load("small").study, fit)  # in Python'
+    ]
