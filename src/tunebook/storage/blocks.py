@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import TypeAlias
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, true
 
 from tunebook.core.curves import Block, Curve, Floats, Ints
 from tunebook.storage import chunks, schema
@@ -49,8 +49,9 @@ def merge(parts: Parts) -> tuple[Block, ...]:
 
 
 def save(connection: Connection, attempt: int, blocks: Iterable[Block]) -> None:
-    """Write blocks that `merge` has made."""
-    for block in (piece for whole in blocks for piece in _pieces(whole)):
+    """Write blocks that `merge` has made; full ones come first, for `consolidate_tail`."""
+    pieces = (piece for block in blocks for piece in _pieces(block))
+    for block in sorted(pieces, key=lambda piece: len(piece) < FULL):
         inserted = connection.execute(
             insert(schema.blocks).values(
                 attempt=attempt,
@@ -105,14 +106,20 @@ def load(
     return found
 
 
-def consolidate(
-    connection: Connection, attempt: int, chosen: ColumnElement[bool] | None = None
-) -> None:
-    """Write the blocks of an attempt anew as few large ones: all of them, or those chosen."""
-    those = (schema.blocks.c.attempt == attempt) & (true() if chosen is None else chosen)
+def consolidate(connection: Connection, attempt: int, first: int = 0) -> None:
+    """Write the blocks of an attempt, from the key `first` on, anew as few large ones."""
+    those = (schema.blocks.c.attempt == attempt) & (schema.blocks.c.id >= first)
     found = load(connection, those)
     connection.execute(delete(schema.blocks).where(those))
     save(connection, attempt, merge(found.get(attempt, {})))
+
+
+def consolidate_tail(connection: Connection, attempt: int) -> None:
+    """The same, but for the full blocks at the beginning: a long run is not written ever again."""
+    not_full = (schema.blocks.c.attempt == attempt) & (schema.blocks.c.count < FULL)
+    first = connection.execute(select(func.min(schema.blocks.c.id)).where(not_full)).scalar_one()
+    if first is not None:
+        consolidate(connection, attempt, first)
 
 
 def _join(pieces: Sequence[tuple[Ints, Floats, Floats]]) -> Curve:

@@ -94,7 +94,7 @@ def _append_points(connection: Connection, row: Row[*tuple[Any, ...]], event: Lo
     blocks.save(connection, row.id, arrived)
     parts = row.parts + bool(arrived)
     if parts >= MOST_PARTS:
-        blocks.consolidate(connection, row.id, schema.blocks.c.count < blocks.FULL)
+        blocks.consolidate_tail(connection, row.id)
         parts = 0
     last_step = max([row.last_step, *(int(block.steps[-1]) for block in arrived)])
     _update(connection, row.id, offset=event.offset, last_step=last_step, parts=parts)

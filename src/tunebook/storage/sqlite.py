@@ -158,6 +158,6 @@ def _check(engine: Engine, book: Path) -> None:
         found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
     if found != "ok":
         raise StoreError(
-            f"{book} is damaged ({found}); nothing was written. "
+            f"{book} is damaged ({found.splitlines()[-1]}); nothing was written. "
             f"Copy the folder {book.parent}, then run `tunebook recover`"
         )
