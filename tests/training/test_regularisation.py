@@ -1,0 +1,98 @@
+"""Dropout: masks from its own stream, nothing at evaluation, the same mean."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from tunebook.core.errors import StudyError
+from tunebook.training.randomness import Streams
+from tunebook.training.regularisation import Dropout, give_generator
+
+
+def with_stream(rate: float, seed: int = 0, rank: int = 0) -> Dropout:
+    layer = Dropout(rate)
+    give_generator(layer, Streams(seed, rank).generator("dropout"))
+    return layer
+
+
+def test_draws_of_others_do_not_move_the_masks() -> None:
+    x = torch.ones(100)
+    undisturbed = with_stream(0.5)
+    expected = [undisturbed(x), undisturbed(x)]
+    layer = with_stream(0.5)
+    found = [layer(x)]
+    torch.rand(7)
+    torch.manual_seed(1234)
+    found.append(layer(x))
+    assert torch.equal(torch.stack(found), torch.stack(expected))
+    assert not torch.equal(expected[0], expected[1])
+
+
+def test_masks_do_not_move_draws_of_others() -> None:
+    torch.manual_seed(0)
+    expected = torch.rand(3)
+    torch.manual_seed(0)
+    with_stream(0.5)(torch.ones(100))
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_ranks_and_seeds_have_masks_of_their_own() -> None:
+    x = torch.ones(100)
+    masks = [with_stream(0.5, *which)(x) for which in ((0, 0), (0, 1), (1, 0))]
+    assert len({tuple(mask.tolist()) for mask in masks}) == 3
+
+
+def test_every_layer_of_a_model_draws_from_the_same_stream() -> None:
+    model = nn.Sequential(Dropout(0.5), nn.Sequential(nn.ReLU(), Dropout(0.2)))
+    generator = torch.Generator().manual_seed(0)
+    give_generator(model, generator)
+    assert model[0].generator is model[1][1].generator is generator
+
+
+def test_without_a_stream_torchs_own_is_used() -> None:
+    torch.manual_seed(0)
+    first = Dropout(0.5)(torch.ones(100))
+    torch.manual_seed(0)
+    assert torch.equal(Dropout(0.5)(torch.ones(100)), first)
+
+
+def test_nothing_happens_at_evaluation_or_without_a_rate() -> None:
+    x = torch.randn(50, generator=torch.Generator().manual_seed(0))
+    assert Dropout(0.9).eval()(x) is x
+    assert Dropout(0.0)(x) is x
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.5, 0.8])
+def test_values_are_dropped_at_the_rate_and_the_mean_stays(rate: float) -> None:
+    count = 100_000
+    out = with_stream(rate)(torch.ones(count))
+    dropped = (out == 0).double().mean().item()
+    # Five standard errors; the mean is that of the kept ones, each worth 1 / (1 - rate).
+    error = 5 * (rate * (1 - rate) / count) ** 0.5
+    assert abs(dropped - rate) < error
+    assert abs(out.double().mean().item() - 1) < error / (1 - rate)
+    assert out.unique().tolist() == pytest.approx([0.0, 1 / (1 - rate)])
+
+
+def test_gradients_pass_where_values_pass() -> None:
+    x = torch.ones(100, requires_grad=True)
+    out = with_stream(0.5)(x)
+    out.sum().backward()
+    assert torch.equal(x.grad, out.detach())
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_the_number_format_stays(dtype: torch.dtype) -> None:
+    assert with_stream(0.3)(torch.ones(10, dtype=dtype)).dtype == dtype
+
+
+@pytest.mark.parametrize("rate", [-0.1, 1.0, 1.5])
+def test_an_impossible_rate_is_refused(rate: float) -> None:
+    with pytest.raises(StudyError, match=f"a dropout rate must be .* without 1, got {rate}"):
+        Dropout(rate)
+
+
+def test_it_shows_its_rate() -> None:
+    assert repr(Dropout(0.3)) == "Dropout(rate=0.3)"
