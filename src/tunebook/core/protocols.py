@@ -35,6 +35,10 @@ class Run(Protocol):
         """What the trial may spend."""
 
     @property
+    def folder(self) -> Path:
+        """A place for files of the program's own, kept with the trial through all its attempts."""
+
+    @property
     def should_stop(self) -> bool:
         """True once the trial is asked to save and leave, or has spent its budget of seconds."""
 

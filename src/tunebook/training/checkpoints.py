@@ -46,17 +46,15 @@ def save(
     (folder / "state.json").write_text(json.dumps(facts))
 
 
-def collect(
-    state: State, sharded: bool = False
-) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
-    """A state as groups of tensors and plain facts. When sharded, every rank must take part."""
-    model, optimiser, numbers = _whole(state) if sharded else _own(state)
+def collect(state: State) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
+    """A state as groups of tensors and plain facts. Where it is sharded, every rank takes part."""
+    slots, numbers = _slots(state.optimiser)
     average = state.average
     tensors = {
-        "model": _separate(model),
-        "optimiser": _separate(optimiser),
-        "average": _separate(
-            {str(i): _full(value) for i, value in enumerate(average.values)} if average else {}
+        "model": model_tensors(state),
+        "optimiser": _gathered(slots),
+        "average": _gathered(
+            {str(i): value for i, value in enumerate(average.values)} if average else {}
         ),
         "random": _random_tensors(state.generators),
     }
@@ -69,15 +67,13 @@ def collect(
     return tensors, facts
 
 
-def load(folder: Path, state: State, sharded: bool = False) -> None:
-    """Put a state back as it was saved."""
+def load(folder: Path, state: State) -> None:
+    """Put a state back as it was saved, whole or sharded as it is now."""
     facts = json.loads((folder / "state.json").read_text())
-    model = load_file(folder / "model.safetensors")
-    optimiser = load_file(folder / "optimiser.safetensors")
-    if sharded:
-        _put_back_whole(state, model, optimiser, facts["optimiser"])
-    else:
-        _put_back_own(state, model, optimiser, facts["optimiser"])
+    saved = load_file(folder / "model.safetensors")
+    for name, value in state.model.state_dict().items():
+        _assign(value, saved[name])
+    _load_slots(state.optimiser, load_file(folder / "optimiser.safetensors"), facts["optimiser"])
     if state.average is not None:
         values = load_file(folder / "average.safetensors")
         for i, value in enumerate(state.average.values):
@@ -85,6 +81,11 @@ def load(folder: Path, state: State, sharded: bool = False) -> None:
         state.average.count = facts["average_count"]
     _put_back_random(load_file(folder / "random.safetensors"), facts["python"], state.generators)
     state.step = facts["step"]
+
+
+def model_tensors(state: State) -> dict[str, Tensor]:
+    """The model's weights on the CPU. Where it is sharded, every rank takes part."""
+    return _gathered(state.model.state_dict())
 
 
 def keep_best(
@@ -95,7 +96,7 @@ def keep_best(
     if keep == 0 or (len(kept) >= keep and not metric.is_better(value, kept[keep - 1][0])):
         return
     with atomic.new_folder(folder / f"{_BEST}{step}") as target:
-        save_file(_separate(model), target / "model.safetensors")
+        save_file(dict(model), target / "model.safetensors")
         (target / "state.json").write_text(json.dumps({"step": step, "value": value}))
     for _, _, worse in sorted(best_of(folder), key=lambda entry: metric.loss(entry[0]))[keep:]:
         shutil.rmtree(worse, ignore_errors=True)
@@ -111,69 +112,29 @@ def best_of(folder: Path) -> list[tuple[float, int, Path]]:
     return found
 
 
-def model_tensors(state: State, sharded: bool = False) -> dict[str, Tensor]:
-    """The model's weights on the CPU. When sharded, every rank must take part."""
-    return _whole(state)[0] if sharded else dict(state.model.state_dict())
-
-
-def _own(state: State) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Any]]:
+def _slots(optimiser: torch.optim.Optimizer) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """The optimiser's state by parameter number and name: tensors, and plain numbers."""
     tensors: dict[str, Tensor] = {}
     numbers: dict[str, Any] = {}
-    for index, slots in state.optimiser.state_dict()["state"].items():
+    for index, slots in optimiser.state_dict()["state"].items():
         for name, value in slots.items():
             (tensors if isinstance(value, Tensor) else numbers)[f"{index}.{name}"] = value
-    return dict(state.model.state_dict()), tensors, numbers
+    return tensors, numbers
 
 
-def _put_back_own(
-    state: State, model: dict[str, Tensor], tensors: dict[str, Tensor], numbers: dict[str, Any]
+def _load_slots(
+    optimiser: torch.optim.Optimizer, tensors: dict[str, Tensor], numbers: dict[str, Any]
 ) -> None:
-    state.model.load_state_dict(model)
+    parameters = [p for group in optimiser.param_groups for p in group["params"]]
     slots: dict[int, dict[str, Any]] = {}
     for key, value in (*tensors.items(), *numbers.items()):
-        index, _, name = key.partition(".")
-        slots.setdefault(int(index), {})[name] = value
-    groups = state.optimiser.state_dict()["param_groups"]
-    state.optimiser.load_state_dict({"state": slots, "param_groups": groups})
-
-
-def _whole(state: State) -> tuple[dict[str, Tensor], dict[str, Tensor], dict[str, Any]]:
-    from torch.distributed.checkpoint.state_dict import StateDictOptions, get_state_dict
-
-    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
-    model: Any
-    optimiser: Any
-    model, optimiser = get_state_dict(state.model, state.optimiser, options=options)
-    tensors: dict[str, Tensor] = {
-        f"{parameter}/{name}": value
-        for parameter, slots in optimiser["state"].items()
-        for name, value in slots.items()
-    }
-    return dict(model), tensors, {}
-
-
-def _put_back_whole(
-    state: State, model: dict[str, Tensor], tensors: dict[str, Tensor], numbers: dict[str, Any]
-) -> None:
-    from torch.distributed.checkpoint.state_dict import (
-        StateDictOptions,
-        get_state_dict,
-        set_state_dict,
-    )
-
-    options = StateDictOptions(full_state_dict=True, cpu_offload=True)
-    _, current = get_state_dict(state.model, state.optimiser, options=options)
-    slots: dict[str, dict[str, Any]] = {}
-    for key, value in tensors.items():
-        parameter, _, name = key.rpartition("/")
-        slots.setdefault(parameter, {})[name] = value
-    set_state_dict(
-        state.model,
-        state.optimiser,
-        model_state_dict=model,  # type: ignore[arg-type]
-        optim_state_dict={"state": slots, "param_groups": current["param_groups"]},  # type: ignore[dict-item]
-        options=StateDictOptions(full_state_dict=True),
-    )
+        number, _, name = key.partition(".")
+        index = int(number)
+        if isinstance(value, Tensor) and value.shape == parameters[index].shape:
+            value = _like(parameters[index], value)
+        slots.setdefault(index, {})[name] = value
+    groups = optimiser.state_dict()["param_groups"]
+    optimiser.load_state_dict({"state": slots, "param_groups": groups})
 
 
 def _random_tensors(generators: Mapping[str, torch.Generator]) -> dict[str, Tensor]:
@@ -201,24 +162,29 @@ def _put_back_random(
     random.setstate((python[0], tuple(python[1]), python[2]))
 
 
-def _separate(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Tensors that share no memory, as the format asks (tied weights do)."""
+def _gathered(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Whole tensors on the CPU that share no memory, as the format asks (tied weights do)."""
     return {
         name: _full(value).detach().cpu().contiguous().clone() for name, value in tensors.items()
     }
 
 
-def _full(value: Tensor) -> Tensor:
-    whole = getattr(value, "full_tensor", None)
-    return whole() if whole is not None else value
+def _full(value: Any) -> Tensor:
+    """A tensor that may be sharded, as a whole."""
+    whole: Tensor = value.full_tensor() if hasattr(value, "full_tensor") else value
+    return whole
+
+
+def _like(target: Any, value: Tensor) -> Tensor:
+    """A whole tensor, sharded if the target is."""
+    if not hasattr(target, "device_mesh"):
+        return value
+    from torch.distributed.tensor import distribute_tensor
+
+    mesh = target.device_mesh
+    return distribute_tensor(value.to(mesh.device_type), mesh, target.placements)
 
 
 @torch.no_grad()
-def _assign(target: Any, value: Tensor) -> None:
-    mesh = getattr(target, "device_mesh", None)
-    if mesh is None:
-        target.copy_(value)
-        return
-    from torch.distributed.tensor import distribute_tensor
-
-    target.copy_(distribute_tensor(value, mesh, target.placements))
+def _assign(target: Tensor, value: Tensor) -> None:
+    target.copy_(_like(target, value))

@@ -31,10 +31,6 @@ class Job:
     recipe: Recipe
     data: Data
 
-    @property
-    def sharded(self) -> bool:
-        return self.recipe.spread == "fsdp" and self.world.size > 1
-
 
 def precision(recipe: Recipe, device: torch.device) -> AbstractContextManager[object]:
     """The number format of the forward pass; weights and gradients stay in float32."""
@@ -49,7 +45,7 @@ def look(job: Job, state: State, *, last: bool) -> None:
     averaged = state.average.in_place_of(state.model) if state.average else nullcontext()
     with averaged, precision(job.recipe, job.world.device):
         metrics = _metrics(job, state, last)
-        weights = checkpoints.model_tensors(state, job.sharded)
+        weights = checkpoints.model_tensors(state)
         _predictions(job, state)
     if job.world.leads:
         job.run.log(metrics, state.step)
@@ -69,7 +65,7 @@ def look(job: Job, state: State, *, last: bool) -> None:
 def save(job: Job, state: State) -> None:
     """Write the checkpoint from which the run can continue. Every rank takes part, one writes."""
     sync_running_averages(state.model)
-    tensors, facts = checkpoints.collect(state, job.sharded)
+    tensors, facts = checkpoints.collect(state)
     if job.world.leads:
         with job.run.checkpoint(state.step) as folder:
             checkpoints.save(folder, tensors, facts)
@@ -80,7 +76,7 @@ def resume(job: Job, state: State) -> None:
     """Continue from the newest whole checkpoint, if there is one."""
     folder = job.run.resume()
     if folder is not None:
-        checkpoints.load(folder, state, job.sharded)
+        checkpoints.load(folder, state)
 
 
 def asked_to_leave(job: Job, step: int) -> bool:

@@ -1,0 +1,110 @@
+"""Checkpoints: everything comes back bit for bit, the best are kept, nothing is pickled."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from problems_in_torch import Clouds
+from tunebook.core.objective import Metric
+from tunebook.training import checkpoints
+from tunebook.training.averaging import Average
+from tunebook.training.checkpoints import State
+from tunebook.training.optimisers import OPTIMISERS, torch_optimiser
+
+
+def some_state(optimiser: str, seed: int) -> State:
+    torch.manual_seed(seed)
+    model = Clouds().build({"norm": True})
+    made = torch_optimiser(optimiser, model.parameters(), {"learning_rate": 0.01})
+    return State(model, made, Average(model, 0.9), {"dropout": torch.Generator().manual_seed(seed)})
+
+
+def step(state: State) -> None:
+    x = torch.rand(16, 6, generator=state.generators["dropout"]) + torch.rand(16, 6)
+    x += torch.from_numpy(np.random.rand(16, 6)).float() + random.random()
+    state.model(x).square().mean().backward()
+    state.optimiser.step()
+    state.optimiser.zero_grad()
+    assert state.average is not None
+    state.average.update(state.model)
+    state.step += 1
+
+
+@pytest.mark.parametrize("optimiser", OPTIMISERS)
+def test_a_loaded_state_goes_on_as_the_saved_one(optimiser: str, tmp_path: Path) -> None:
+    state = some_state(optimiser, seed=1)
+    for _ in range(3):
+        step(state)
+    checkpoints.save(tmp_path, *checkpoints.collect(state))
+    for _ in range(3):
+        step(state)
+
+    loaded = some_state(optimiser, seed=2)
+    checkpoints.load(tmp_path, loaded)
+    assert loaded.step == 3
+    for _ in range(3):
+        step(loaded)
+    for name, value in state.model.state_dict().items():
+        assert torch.equal(value, loaded.model.state_dict()[name]), name
+    assert state.average is not None and loaded.average is not None
+    assert all(map(torch.equal, state.average.values, loaded.average.values))
+    assert state.average.count == loaded.average.count == 6
+
+
+def test_only_tensors_and_json_are_written(tmp_path: Path) -> None:
+    checkpoints.save(tmp_path, *checkpoints.collect(some_state("adam", 0)))
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == [
+        "average.safetensors",
+        "model.safetensors",
+        "optimiser.safetensors",
+        "random.safetensors",
+        "state.json",
+    ]
+    json.loads((tmp_path / "state.json").read_text())
+
+
+def test_tied_weights_can_be_saved(tmp_path: Path) -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4))
+    model[1].weight = model[0].weight
+    made = torch_optimiser("sgd", model.parameters(), {"learning_rate": 0.1})
+    state = State(model, made, None, {})
+    checkpoints.save(tmp_path, *checkpoints.collect(state))
+    with torch.no_grad():
+        model[0].weight.zero_()
+    checkpoints.load(tmp_path, state)
+    assert model[0].weight.abs().sum() > 0
+    assert model[1].weight is model[0].weight
+
+
+@pytest.mark.parametrize(("better", "expected"), [("lower", {1, 3}), ("higher", {2, 4})])
+def test_the_best_are_kept(better: str, expected: set[int], tmp_path: Path) -> None:
+    metric = Metric("valid/error", better)  # type: ignore[arg-type]
+    for number, value in enumerate((0.1, 0.5, 0.2, 0.4), start=1):
+        weights = {"w": torch.full((2,), float(number))}
+        checkpoints.keep_best(tmp_path, weights, number, value, metric, keep=2)
+    assert {step for _, step, _ in checkpoints.best_of(tmp_path)} == expected
+
+
+def test_a_damaged_best_is_no_best(tmp_path: Path) -> None:
+    metric = Metric("error")
+    checkpoints.keep_best(tmp_path, {"w": torch.ones(2)}, 1, 0.1, metric, keep=1)
+    (tmp_path / "best-1" / "model.safetensors").write_bytes(b"")
+    assert checkpoints.best_of(tmp_path) == []
+    checkpoints.keep_best(tmp_path, {"w": torch.ones(2)}, 2, 0.9, metric, keep=1)
+    assert [step for _, step, _ in checkpoints.best_of(tmp_path)] == [2]
+
+
+def test_keeping_none_and_nan(tmp_path: Path) -> None:
+    metric = Metric("error")
+    checkpoints.keep_best(tmp_path, {"w": torch.ones(2)}, 1, 0.1, metric, keep=0)
+    assert checkpoints.best_of(tmp_path) == []
+    checkpoints.keep_best(tmp_path, {"w": torch.ones(2)}, 2, 0.5, metric, keep=1)
+    checkpoints.keep_best(tmp_path, {"w": torch.ones(2)}, 3, float("nan"), metric, keep=1)
+    assert [step for _, step, _ in checkpoints.best_of(tmp_path)] == [2]

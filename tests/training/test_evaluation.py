@@ -1,0 +1,102 @@
+"""Evaluation: the exact mean for every batch size, counts of classes, samples and predictions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from safetensors.torch import load_file
+
+from problems_in_torch import Clouds, clouds
+from tunebook.files import atomic
+from tunebook.training.data import TensorExamples
+from tunebook.training.evaluation import evaluate, predict, sample, save_predictions, skew
+from tunebook.training.task import classification_measures
+
+TASK = Clouds()
+MODEL = TASK.build({})
+
+
+@given(st.integers(1, 60), st.integers(1, 70))
+def test_the_mean_is_exact_for_every_batch_size(count: int, batch_size: int) -> None:
+    examples = clouds(count, seed=5)
+    logits = MODEL(examples.inputs)
+    wrong = (logits.argmax(1) != examples.targets).double().mean().item()
+    loss = torch.nn.functional.cross_entropy(logits, examples.targets).item()
+    found = evaluate(MODEL, TASK, examples, batch_size)
+    assert found.values["error"] == pytest.approx(wrong, abs=1e-12)
+    assert found.values["loss"] == pytest.approx(loss, rel=1e-5)
+    assert found.weights["error"] == count
+
+
+def test_classes_are_counted_and_absent_ones_left_out() -> None:
+    examples = TensorExamples(torch.randn(5, 6), torch.tensor([0, 0, 2, 2, 2]))
+    found = evaluate(MODEL, TASK, examples, 4)
+    assert found.weights["error/class_0"] == 2
+    assert found.weights["error/class_2"] == 3
+    assert "error/class_1" not in found.values
+
+
+def test_evaluation_leaves_the_model_as_it_was() -> None:
+    model = TASK.build({"dropout": 0.5, "norm": True}).train()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    one = evaluate(model, TASK, clouds(20, 1), 8)
+    assert model.training
+    assert one == evaluate(model, TASK, clouds(20, 1), 8)
+    assert all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+
+
+def test_a_model_in_evaluation_mode_stays_there_even_after_an_error() -> None:
+    class Broken(Clouds):
+        def measures(self, outputs, batch):
+            raise RuntimeError("no")
+
+    model = TASK.build({}).train()
+    with pytest.raises(RuntimeError):
+        evaluate(model, Broken(), clouds(4, 1), 2)
+    assert model.training
+
+
+def test_predictions_are_those_of_the_examples(tmp_path: Path) -> None:
+    examples = clouds(10, 3)
+    chosen = sample(examples, 4, seed=0)
+    outputs = predict(MODEL, chosen, 3, torch.device("cpu"))
+    expected = MODEL.eval()(examples.inputs[chosen.indices])
+    torch.testing.assert_close(outputs, expected)
+    save_predictions(tmp_path, 70, chosen.indices, outputs)
+    folder = tmp_path / "predictions-70"
+    assert atomic.flaw(folder) is None
+    kept = load_file(folder / "predictions.safetensors")
+    assert torch.equal(kept["indices"], chosen.indices)
+    torch.testing.assert_close(kept["outputs"], outputs)
+    assert json.loads((folder / "predictions.json").read_text()) == {"step": 70}
+
+
+def test_a_sample_is_fixed_by_its_seed_and_has_no_doubles() -> None:
+    examples = clouds(50, 3)
+    one, again, other = sample(examples, 20, 0), sample(examples, 20, 0), sample(examples, 20, 1)
+    assert torch.equal(one.indices, again.indices)
+    assert not torch.equal(one.indices, other.indices)
+    assert len(set(one.indices.tolist())) == 20 == len(one)
+    assert len(sample(examples, 500, 0)) == 50
+
+
+def test_skew_is_the_distance_from_the_whole() -> None:
+    assert skew({"error": 0.5, "new": 1.0}, {"error": 0.25}) == {"error": 0.25}
+    whole = evaluate(MODEL, TASK, clouds(40, 2), 16).values
+    every = evaluate(MODEL, TASK, sample(clouds(40, 2), 40, 0), 16).values
+    assert skew(every, whole)["error"] == pytest.approx(0, abs=1e-12)
+
+
+def test_padding_weighs_nothing_in_the_measures() -> None:
+    from tunebook.training.data import evaluation_batches
+
+    examples = clouds(3, 1)
+    (batch,) = evaluation_batches(examples, 8)
+    pairs = classification_measures(MODEL(batch.inputs), batch)
+    assert pairs["error"][1].item() == 3
+    assert sum(pairs[f"error/class_{k}"][1].item() for k in range(3)) == 3

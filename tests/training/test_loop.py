@@ -1,0 +1,221 @@
+"""The loop as a whole: what it logs, how it resumes, and that each option does something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch.nn.utils import parameters_to_vector
+
+from problems_in_torch import Clouds
+from runs import MemoryRun
+from tunebook.core.errors import StudyError
+from tunebook.training.checkpoints import best_of
+from tunebook.training.distribution import ALONE
+from tunebook.training.loop import fit, train
+from tunebook.training.randomness import Streams
+
+PARAMS = {"learning_rate": 0.05, "optimizer": "adam", "batch_size": 16, "log_every": 5}
+
+
+@pytest.fixture(autouse=True)
+def one_thread():
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def trained(folder: Path, steps: int = 40, task: Clouds | None = None, **params) -> MemoryRun:
+    run = MemoryRun(folder, {**PARAMS, **params}, steps)
+    train(task or Clouds(), run)
+    return run
+
+
+def test_it_learns(tmp_path: Path) -> None:
+    run = trained(tmp_path, 150)
+    assert run.curve("valid/error").values[-1] < 0.35 < Clouds.facts.chance
+
+
+def test_every_step_is_logged(tmp_path: Path) -> None:
+    run = trained(tmp_path, 23, schedule="linear")
+    for name in ("train/loss", "learning_rate", "grad_norm"):
+        assert run.curve(name).steps.tolist() == list(range(1, 24))
+    assert run.curve("learning_rate").values[0] == 0.05
+    assert run.curve("learning_rate").values[-1] < 0.05 / 20
+    assert run.curve("examples_per_second").steps.tolist() == [5, 10, 15, 20, 23]
+    assert (run.curve("data_wait_share").values <= 1).all()
+
+
+def test_evaluations_come_at_step_intervals_and_at_the_end(tmp_path: Path) -> None:
+    run = trained(tmp_path, 23, eval_every=10)
+    assert run.curve("valid/error").steps.tolist() == [10, 20, 23]
+
+
+def test_warmup_is_prepended(tmp_path: Path) -> None:
+    run = trained(tmp_path, 10, warmup_steps=4)
+    rates = run.curve("learning_rate").values
+    assert len(rates) == 14
+    np.testing.assert_allclose(rates[:5], [0.0125, 0.025, 0.0375, 0.05, 0.05])
+
+
+def test_the_same_seed_gives_the_same_run(tmp_path: Path) -> None:
+    options = {"dropout": 0.3, "norm": True}
+    one = trained(tmp_path / "a", **options)
+    two = trained(tmp_path / "b", **options)
+    other = MemoryRun(tmp_path / "c", {**PARAMS, **options}, 40, seed=1)
+    train(Clouds(), other)
+    assert one.curve("train/loss") == two.curve("train/loss")
+    assert one.curve("valid/loss") == two.curve("valid/loss")
+    assert one.curve("train/loss") != other.curve("train/loss")
+
+
+@pytest.mark.parametrize("optimizer", ["nesterov", "adamw"])
+def test_a_resumed_run_continues_bit_for_bit(optimizer: str, tmp_path: Path) -> None:
+    options = {
+        "optimizer": optimizer,
+        "dropout": 0.2,
+        "norm": True,
+        "average": "ema",
+        "schedule": "cosine",
+        "clip_norm": 0.5,
+        "checkpoint_every": 7,
+    }
+    task = Clouds(augment=True)
+    whole = trained(tmp_path / "whole", 40, task, **options)
+    parts = MemoryRun(tmp_path / "parts", {**PARAMS, **options}, 40)
+    parts.stop_at = 15
+    train(task, parts)
+    assert parts.rows[-1][0] == 15
+    parts.stop_at = None
+    torch.manual_seed(99)  # a fresh process has another random state
+    train(task, parts)
+    for name in ("train/loss", "grad_norm", "valid/loss"):
+        assert parts.curve(name) == whole.curve(name), name
+
+
+def test_the_norm_is_logged_unclipped_and_the_share_clipped(tmp_path: Path) -> None:
+    free = trained(tmp_path / "free", 10)
+    clipped = trained(tmp_path / "clipped", 10, clip_norm=1e-3)
+    assert clipped.curve("grad_norm").values[0] == free.curve("grad_norm").values[0] > 1e-3
+    assert clipped.curve("clipped_share").values.tolist() == [1.0, 1.0]
+    assert "clipped_share" not in {name for _, row in free.rows for name in row}
+    loose = trained(tmp_path / "loose", 10, clip_norm=1e3)
+    assert loose.curve("clipped_share").values.tolist() == [0.0, 0.0]
+    assert loose.curve("train/loss") == free.curve("train/loss")
+
+
+def test_clipping_bounds_the_update(tmp_path: Path) -> None:
+    def moved(**params) -> float:
+        run = MemoryRun(tmp_path / str(params), {**PARAMS, "optimizer": "sgd", **params}, 1)
+        with Streams(0).seeded("initialisation"):
+            before = parameters_to_vector(Clouds().build({}).parameters())
+        after = parameters_to_vector(fit(Clouds(), run, ALONE).parameters())
+        return (after - before).detach().norm().item()
+
+    assert moved(clip_norm=0.1) == pytest.approx(0.05 * 0.1, rel=1e-3)
+    assert moved() > 0.05 * 0.1
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        {"average": "ema", "ema_decay": 0.5},
+        {"average": "polyak"},
+        {"weight_decay": 0.3},
+        {"dropout": 0.5},
+        {"precision": "bfloat16"},
+        {"optimizer": "rmsprop"},
+        {"schedule": "wsd"},
+        {"norm": True},
+    ],
+    ids=str,
+)
+def test_each_option_changes_the_validation_loss(option, tmp_path: Path) -> None:
+    plain = trained(tmp_path / "plain")
+    changed = trained(tmp_path / "changed", **option)
+    assert plain.curve("valid/loss") != changed.curve("valid/loss")
+    assert np.isfinite(changed.curve("valid/loss").values).all()
+
+
+@pytest.mark.parametrize("option", [{"foreach": True}, {"fused": True}, {"prefetch": 2}], ids=str)
+def test_options_of_speed_change_nothing_else(option, tmp_path: Path) -> None:
+    plain = trained(tmp_path / "plain").curve("train/loss").values
+    quick = trained(tmp_path / "quick", **option).curve("train/loss").values
+    np.testing.assert_allclose(quick, plain, rtol=1e-4)
+
+
+@pytest.mark.long
+def test_a_compiled_model_trains_as_well(tmp_path: Path) -> None:
+    plain = trained(tmp_path / "plain").curve("train/loss").values
+    compiled = trained(tmp_path / "compiled", compile=True).curve("train/loss").values
+    np.testing.assert_allclose(compiled, plain, rtol=1e-4)
+
+
+def test_the_best_evaluations_and_predictions_are_kept(tmp_path: Path) -> None:
+    run = trained(tmp_path, 40, keep_best=2, eval_every=10, saved_predictions=5)
+    kept = sorted(best_of(run.folder))
+    errors = sorted(run.curve("valid/error").values)
+    assert [value for value, _, _ in kept] == pytest.approx(errors[:2])
+    assert len(list(run.folder.glob("predictions-*"))) == 4
+
+
+def test_samples_are_evaluated_with_their_skew(tmp_path: Path) -> None:
+    run = trained(tmp_path, 20, valid_sample=10, train_sample=12, eval_every=10)
+    last = dict(run.rows[-1][1])
+    assert last["skew/error"] == pytest.approx(last["valid/error"] - last["whole/error"])
+    assert len(run.curve("whole/error")) == 1
+    assert len(run.curve("train_sample/error")) == 2
+
+
+def test_augmentation_is_used_in_training_only(tmp_path: Path) -> None:
+    plain = trained(tmp_path / "plain", 1)
+    noisy = trained(tmp_path / "noisy", 1, Clouds(augment=True))
+    assert plain.curve("train/loss") != noisy.curve("train/loss")
+
+
+def test_evaluation_batches_are_at_least_training_batches(tmp_path: Path) -> None:
+    sizes = set()
+
+    class Watching(Clouds):
+        def measures(self, outputs, batch):
+            sizes.add(len(batch.weights))
+            return super().measures(outputs, batch)
+
+    trained(tmp_path, 5, Watching(), eval_batch_size=4)
+    assert sizes == {16}
+
+
+def test_mistakes_in_the_configuration_are_told(tmp_path: Path) -> None:
+    with pytest.raises(StudyError, match="neither the loop nor the task reads widht"):
+        trained(tmp_path / "a", 2, widht=3)
+    with pytest.raises(StudyError, match="no optimiser is named 'adan'; did you mean 'adam'"):
+        trained(tmp_path / "b", 2, optimizer="adan")
+
+
+def test_no_value_leaves_the_device_between_logging_points(tmp_path: Path) -> None:
+    reads: list[int] = []
+    steps: list[int] = []
+    original = torch.Tensor.tolist, torch.Tensor.item
+
+    class Watching(Clouds):
+        def losses(self, outputs, batch, params):
+            steps.append(len(steps) + 1)
+            return super().losses(outputs, batch, params)
+
+    def watch(function):
+        def inner(self, *args):
+            reads.append(len(steps))
+            return function(self, *args)
+
+        return inner
+
+    torch.Tensor.tolist, torch.Tensor.item = map(watch, original)  # type: ignore[method-assign]
+    try:
+        trained(tmp_path, 20, Watching(), optimizer="momentum", log_every=10, eval_every=20)
+    finally:
+        torch.Tensor.tolist, torch.Tensor.item = original  # type: ignore[method-assign]
+    # (Adam counts its steps in a tensor on the CPU, which it may read at any time.)
+    assert set(reads) <= {10, 20}
