@@ -123,7 +123,7 @@ def studies(draw: st.DrawFn) -> Study:
         space=space,
         objective=draw(objectives),
         goal=draw(texts),
-        program=draw(st.none() | texts),
+        **draw(st.sampled_from([{}, {"program": "a:b"}, {"task": "c:d"}])),
         trials=draw(st.integers(1, 1_000_000)),
         more_trials=draw(_tuples(more)),
         budget=draw(st.none() | budgets),

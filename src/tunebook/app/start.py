@@ -17,6 +17,9 @@ from tunebook.running import ownership
 from tunebook.running.loop import Ending
 
 
+REFERENCE_LOOP = "tunebook.training.loop:train"
+
+
 @dataclass(frozen=True, slots=True)
 class Wish:
     """A study file, and what the command line says instead of it."""
@@ -41,12 +44,14 @@ def read_study(file: Path) -> Study:
 
 def program_of(study: Study) -> programs.NamedFunction:
     """The program that a study names, found from the folder of its file on."""
+    base = Path(study.file).parent if study.file else Path.cwd()
+    if study.task is not None:
+        return programs.parse_task(study.task, base, by=REFERENCE_LOOP)
     if study.program is None:
         raise StudyError(
             f"{study.name} names no program; add a line such as 'program: train.py:train' to its "
             "file, or pass a function: tunebook.run(study, train)"
         )
-    base = Path(study.file).parent if study.file else Path.cwd()
     return programs.parse(study.program, base)
 
 

@@ -118,6 +118,7 @@ class Study:
     objective: Objective
     goal: str = ""
     program: str | None = None
+    task: str | None = None
     trials: int = 20
     more_trials: tuple[MoreTrials, ...] = ()
     budget: Budget | None = None
@@ -137,6 +138,8 @@ class Study:
                 f"{self.name!r} cannot name a study; "
                 "use up to 100 letters, digits, '_', '.' and '-'"
             )
+        if self.program is not None and self.task is not None:
+            raise StudyError("a study has a program or a task, not both")
         for number in (self.trials, *(more.trials for more in self.more_trials)):
             if not 1 <= number <= MOST_TRIALS:
                 raise StudyError(f"trials must be from 1 to {MOST_TRIALS}, got {number}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import functools
 import importlib
 import importlib.util
 import inspect
@@ -23,11 +24,16 @@ from tunebook.execution import outcomes
 
 @dataclass(frozen=True, slots=True)
 class NamedFunction:
-    """A function of a file (`train.py:train`) or of a module (`package.module:train`)."""
+    """A function of a file (`train.py:train`) or of a module (`package.module:train`).
+
+    With `by`, what is named is no function but a task: `by` names the loop that trains it, a
+    function of the task and the run.
+    """
 
     source: str
     function: str
     folder: str
+    by: str | None = None
 
     @property
     def reference(self) -> str:
@@ -41,15 +47,22 @@ class NamedFunction:
     def load(self) -> TrainFunction:
         with _importing(self.source):
             module = self._module()
-        found = getattr(module, self.function, None)
-        if not callable(found):
-            functions = [n for n, v in vars(module).items() if inspect.isfunction(v)]
-            raise ProgramError(
-                f"{self.source} has no function {self.function!r}"
-                f"{did_you_mean(self.function, functions)}"
-            )
+        if self.by is not None:
+            loop_module, _, loop = self.by.partition(":")
+            train = getattr(importlib.import_module(loop_module), loop)
+            return functools.partial(train, self._attribute(module, "task"))
+        found = self._attribute(module, "function")
         check_signature(found, self.reference)
         return found  # type: ignore[no-any-return]
+
+    def _attribute(self, module: ModuleType, kind: str) -> Any:
+        found = getattr(module, self.function, None)
+        if found is None or (kind == "function" and not callable(found)):
+            asked = inspect.isfunction if kind == "function" else lambda value: True
+            names = [name for name, value in vars(module).items() if asked(value)]
+            near = did_you_mean(self.function, names)
+            raise ProgramError(f"{self.source} has no {kind} {self.function!r}{near}")
+        return found
 
     def _module(self) -> ModuleType:
         if self.path is None:
@@ -87,13 +100,21 @@ class PassedFunction:
 
 def parse(reference: str, folder: Path) -> NamedFunction:
     """`train.py:train` or `package.module:train`, found from a folder on."""
-    source, separator, function = reference.rpartition(":")
-    if not separator or not source or not function.isidentifier():
-        raise ProgramError(
-            f"{reference!r} does not name a training function; write FILE.py:FUNCTION, "
-            "such as train.py:train"
-        )
-    return NamedFunction(source, function, str(folder.resolve()))
+    hint = "a training function; write FILE.py:FUNCTION, such as train.py:train"
+    return NamedFunction(*_split(reference, hint), str(folder.resolve()))
+
+
+def parse_task(reference: str, folder: Path, by: str) -> NamedFunction:
+    """`package.module:task` or `tasks.py:task`, to be trained by a loop."""
+    hint = "a task; write MODULE:TASK, such as tunebook.training.tasks:mnist1d"
+    return NamedFunction(*_split(reference, hint), str(folder.resolve()), by)
+
+
+def _split(reference: str, hint: str) -> tuple[str, str]:
+    source, separator, name = reference.rpartition(":")
+    if not separator or not source or not name.isidentifier():
+        raise ProgramError(f"{reference!r} does not name {hint}")
+    return source, name
 
 
 def of_function(function: Callable[..., object]) -> Program:
@@ -131,8 +152,8 @@ def to_json(program: Program) -> str:
     """A program and the import path it needs, for a process of our own."""
     here: dict[str, Any] = {"path": import_path(), "folder": str(Path.cwd())}
     match program:
-        case NamedFunction(source, function, folder):
-            here["named"] = [source, function, folder]
+        case NamedFunction(source, function, folder, by):
+            here["named"] = [source, function, folder, by]
         case PassedFunction(name, content):
             here["passed"] = [name, base64.b64encode(content).decode()]
         case _:

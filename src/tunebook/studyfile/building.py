@@ -144,7 +144,7 @@ def _pairs(content: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(content.items())
 
 
-_AS_THEY_ARE = ("goal", "note", "parent", "program", "trials", "seed")
+_AS_THEY_ARE = ("goal", "note", "parent", "program", "task", "trials", "seed")
 _ANY_OBJECTIVE = Objective(Metric("any"))
 _BUDGETS: dict[str, Literal["steps", "examples", "seconds"]] = {
     "max_steps": "steps",

@@ -77,6 +77,8 @@ class StudyFile(Part):
     """The study that this one follows."""
     program: str | None = None
     """The training function, such as train.py:train."""
+    task: str | None = None
+    """A task for the reference loop, such as tunebook.training.tasks:mnist1d."""
     objective: Objective
     """What the study optimises, such as {metric: valid/error, better: lower}."""
     max_steps: Number | None = None

@@ -40,6 +40,7 @@ def _content(study: Study) -> dict[str, Any]:
         "note": study.note or None,
         "parent": study.parent,
         "program": study.program,
+        "task": study.task,
         "objective": _objective(study.objective),
         **({f"max_{budget.unit}": whole(budget.amount)} if budget else {}),
         "scientific": _sources(study.space.by_role(Role.SCIENTIFIC)),
