@@ -1,0 +1,138 @@
+"""What the reference loop costs over one written by hand, and beside Lightning's Trainer.
+
+The same 512-wide network at batch 128 on one thread. The bare loop does only what training needs.
+Ours also follows a schedule, logs loss, learning rate and gradient norm of every step into a real
+spool, and asks after each step whether to stop; evaluations and checkpoints are left out on all
+sides. Each repeat measures us and the bare loop in turn; Lightning is measured by the Python of
+`.venv-bench`, beside a bare loop of its own.
+
+    make bench-setup
+    .venv/bin/python benchmarks/loop.py
+
+The last line is JSON with the raw value of every repeat.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor, nn
+
+sys.path.insert(0, str(Path(__file__).parent / "peers"))
+from bare_loop import EXAMPLES, LEARNING_RATE, LOG_EVERY, MOMENTUM, bare, examples, network
+
+from tunebook.core.objective import Metric
+from tunebook.core.space import Config, Setting
+from tunebook.core.study import Budget, Divergence
+from tunebook.core.trials import Attempt, FromSequence, Outcome, OutcomeKind, Trial
+from tunebook.execution import here
+from tunebook.execution.spec import Spec, Terms
+from tunebook.training.data import Batch, TensorExamples
+from tunebook.training.loop import train
+from tunebook.training.task import Data, Facts, Pair, classification_measures
+
+PEER_PYTHON = Path(__file__).parent.parent / ".venv-bench" / "bin" / "python"
+STEPS, REPEATS = 500, 9
+
+
+class Wide:
+    """The bare loop's problem as a task."""
+
+    facts = Facts(Metric("valid/error"), chance=0.9, reached=0.9, steps=STEPS)
+
+    def data(self, params: Config) -> Data:
+        inputs, targets = examples()
+        return Data(TensorExamples(inputs, targets), TensorExamples(inputs[:128], targets[:128]))
+
+    def build(self, params: Config) -> nn.Module:
+        return network()
+
+    def losses(self, outputs: Tensor, batch: Batch, params: Config) -> Tensor:
+        return nn.functional.cross_entropy(outputs, batch.targets, reduction="none")
+
+    def measures(self, outputs: Tensor, batch: Batch) -> Mapping[str, Pair]:
+        return classification_measures(outputs, batch)
+
+
+def ours(steps: int) -> float:
+    """Seconds for some steps of our loop, in a real run."""
+    params = {
+        "optimizer": "momentum",
+        "learning_rate": LEARNING_RATE,
+        "momentum": MOMENTUM,
+        "log_every": LOG_EVERY,
+        "keep_best": 0,
+        "eval_every": 10 * steps,
+        "checkpoint_every": 10 * steps,
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "1" / "1"
+        place.mkdir(parents=True)
+        trial = Trial("loop", 1, Setting(), params, 0, FromSequence(0))
+        terms = Terms(Metric("valid/error"), Divergence(), Budget(steps))
+        begun = here.begin(Spec(Attempt(trial, 1, "token", str(place)), terms))
+        assert begun is not None
+        began = time.perf_counter()
+        train(Wide(), begun.run)
+        spent = time.perf_counter() - began
+        begun.run.end(Outcome(OutcomeKind.COMPLETE, "finished"))
+        begun.release()
+    return spent
+
+
+def lightnings(steps: int, repeats: int) -> list[tuple[float, float]]:
+    script = Path(__file__).parent / "peers" / "lightning_loop.py"
+    command = [str(PEER_PYTHON), str(script), str(steps), str(repeats)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return [tuple(pair) for pair in json.loads(done.stdout.splitlines()[-1])]
+
+
+def main() -> int:
+    if not PEER_PYTHON.exists():
+        print("The peers are not installed: run `make bench-setup` first.", file=sys.stderr)
+        return 2
+    torch.set_num_threads(1)
+    bare(20)
+    ours(20)
+    overheads, advantages = [], []
+    print(f"{EXAMPLES} examples, {STEPS} steps a repeat, milliseconds a step")
+    print(f"{'bare':>8}{'ours':>8}{'over':>8}{'bare':>10}{'Lightning':>11}{'over':>8}")
+    for _ in range(REPEATS):
+        yardstick, own = bare(STEPS), ours(STEPS)
+        (their_yardstick, theirs) = lightnings(STEPS, 1)[0]
+        overheads.append(own / yardstick - 1)
+        advantages.append((theirs / their_yardstick) / (own / yardstick))
+        times = [1e3 * seconds / STEPS for seconds in (yardstick, own, their_yardstick, theirs)]
+        print(
+            f"{times[0]:8.3f}{times[1]:8.3f}{overheads[-1]:8.1%}"
+            f"{times[2]:10.3f}{times[3]:11.3f}{theirs / their_yardstick - 1:8.1%}"
+        )
+    print(f"median overhead {statistics.median(overheads):.2%}")
+    claims = [
+        {
+            "claim": "overhead of our loop over a bare one, as a share",
+            "op": "<=",
+            "goal": 0.03,
+            "values": [round(value, 4) for value in overheads],
+        },
+        {
+            "claim": "Lightning's time a step / ours, each over its bare loop",
+            "op": ">=",
+            "goal": 1.0,
+            "values": [round(value, 4) for value in advantages],
+        },
+    ]
+    print(json.dumps({"claims": claims}))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

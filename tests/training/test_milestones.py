@@ -1,0 +1,83 @@
+"""Milestones: what is saved and when a run leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from problems_in_torch import Clouds
+from runs import MemoryRun
+from tunebook.training import milestones
+from tunebook.training.averaging import Average
+from tunebook.training.checkpoints import State
+from tunebook.training.distribution import ALONE, World
+from tunebook.training.milestones import Job
+from tunebook.training.optimisers import torch_optimiser
+from tunebook.training.recipe import Recipe
+
+
+def job(folder: Path, world: World = ALONE, **params) -> Job:
+    run = MemoryRun(folder, {"learning_rate": 0.1, **params}, 20)
+    recipe = Recipe.of(run.params, run.budget)
+    return Job(Clouds(), run, world, recipe, Clouds().data({}))
+
+
+def state() -> State:
+    model = Clouds().build({})
+    made = torch_optimiser("sgd", model.parameters(), {"learning_rate": 0.1})
+    return State(model, made, None, {}, step=7)
+
+
+def test_the_average_is_what_is_evaluated_and_kept(tmp_path: Path) -> None:
+    averaged, plain = state(), state()
+    averaged.average = Average(averaged.model, 0.5)
+    for value in averaged.average.values:
+        value.zero_()
+    here, there = job(tmp_path / "a"), job(tmp_path / "b")
+    milestones.look(here, averaged, last=False)
+    milestones.look(there, plain, last=False)
+    # With all weights zero every class is equally likely.
+    loss = here.run.rows[0][1]["valid/loss"]  # type: ignore[attr-defined]
+    assert loss == pytest.approx(torch.log(torch.tensor(3.0)).item())
+    assert loss != there.run.rows[0][1]["valid/loss"]  # type: ignore[attr-defined]
+    assert any(p.abs().sum() > 0 for p in averaged.model.parameters())
+
+
+def test_a_saved_state_is_resumed(tmp_path: Path) -> None:
+    here, before = job(tmp_path), state()
+    milestones.save(here, before)
+    after = state()
+    after.step = 0
+    milestones.resume(here, after)
+    assert after.step == 7
+    for one, other in zip(before.model.parameters(), after.model.parameters(), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_without_a_checkpoint_a_run_begins_at_the_beginning(tmp_path: Path) -> None:
+    fresh = state()
+    fresh.step = 0
+    milestones.resume(job(tmp_path), fresh)
+    assert fresh.step == 0
+
+
+def test_a_process_alone_may_leave_after_any_step(tmp_path: Path) -> None:
+    here = job(tmp_path)
+    assert not milestones.asked_to_leave(here, 1)
+    here.run.stop_at = 1  # type: ignore[attr-defined]
+    here.run.log({"x": 1}, 1)
+    assert milestones.asked_to_leave(here, 1)
+
+
+def test_ranks_agree_to_leave_at_logging_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    monkeypatch.setattr(World, "agree", lambda self, wish: asked.append(wish) or True)
+    here = job(tmp_path, World(size=2), log_every=5)
+    assert not milestones.asked_to_leave(here, 4)
+    assert asked == []
+    assert milestones.asked_to_leave(here, 5)
+    assert asked == [False]
