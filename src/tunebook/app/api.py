@@ -31,7 +31,7 @@ def run(
     """
     program = _program(study, train)
     if train is not None:
-        study = replace(study, program=program.reference)
+        study = replace(study, program=program.reference, task=None)
     options = workflow.Options(
         workers=workers, inline=inline, retry_failed=retry_failed, grace=grace
     )
@@ -57,4 +57,5 @@ def read(file: Path | str) -> Study:
 def _program(study: Study, train: Callable[..., object] | str | None) -> Program:
     if callable(train):
         return programs.of_function(train)
-    return start.program_of(study if train is None else replace(study, program=train))
+    named = study if train is None else replace(study, program=train, task=None)
+    return start.program_of(named)

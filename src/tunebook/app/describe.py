@@ -28,6 +28,7 @@ def study(results: Results, top: int = 10) -> Data:
         "parent": known.parent,
         "file": known.file or None,
         "program": known.program,
+        "task": known.task,
         "objective": {
             "metric": objective.metric.name,
             "better": objective.metric.better,

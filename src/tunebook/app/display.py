@@ -124,7 +124,8 @@ def state(progress: Progress) -> str:
     if left:
         parts.append(f"about {text.duration(left)} left")
     elif not progress.has_started and progress.ended < progress.total:
-        parts.append(f"loading {one_line(progress.study.program or 'the program')}")
+        named = progress.study.program or progress.study.task or "the program"
+        parts.append(f"loading {one_line(named)}")
     return ", ".join(parts)
 
 

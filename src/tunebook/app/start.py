@@ -16,7 +16,6 @@ from tunebook.execution import programs
 from tunebook.running import ownership
 from tunebook.running.loop import Ending
 
-
 REFERENCE_LOOP = "tunebook.training.loop:train"
 
 

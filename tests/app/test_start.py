@@ -1,0 +1,136 @@
+"""What commands do with files and names before the real work begins."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from commandline import write_study
+from coordination import small_study
+from tunebook import studyfile
+from tunebook.app import start, workflow
+from tunebook.core.errors import ProgramError, StudyChanged, StudyError, UnknownName
+from tunebook.core.objective import Metric
+from tunebook.running.ownership import owned
+
+BOOK = Path("book")
+
+
+def run(wish: start.Wish) -> None:
+    ending, _ = start.run_file(wish, BOOK, workflow.Options(inline=True), quiet=True)
+    assert ending.done
+
+
+def test_the_command_line_has_the_last_word(toy: Path) -> None:
+    study = start.Wish(Path("size.yaml"), trials=7, new_study="size-2").study()
+    assert (study.name, study.parent, study.trials, study.file) == (
+        *("size-2", "size", 7),
+        "size.yaml",
+    )
+
+
+def test_a_program_is_found_beside_its_study(toy: Path) -> None:
+    (toy / "below").mkdir()
+    write_study(toy / "below")
+    program = start.program_of(start.read_study(Path("below/size.yaml")))
+    assert program.path == toy / "below" / "train.py"
+    assert start.program_of(small_study(program="train.py:train")).path == toy / "train.py"
+
+
+def test_a_study_without_a_program() -> None:
+    with pytest.raises(StudyError, match=r"small names no program; add a line such as 'program: "):
+        start.program_of(small_study())
+
+
+def test_a_changed_study_is_refused_with_the_ways_on(toy: Path) -> None:
+    run(start.Wish(Path("size.yaml"), trials=1))
+    (toy / "size.yaml").write_text((toy / "size.yaml").read_text().replace("1e-3", "1e-4"))
+    with pytest.raises(StudyChanged) as caught:
+        run(start.Wish(Path("size.yaml")))
+    assert str(caught.value).splitlines() == [
+        "size.yaml differs from the study size in the book, so that their trials could not be "
+        "compared:",
+        "  ~ learning_rate: nuisance, 0.001 to 1 (log) -> nuisance, 0.0001 to 1 (log)",
+        "Either run it as a new study: tunebook run size.yaml --new-study size-2",
+        "or put the old values back, which are in: tunebook show size --file",
+    ]
+    run(start.Wish(Path("size.yaml"), trials=1, new_study="size-2"))
+
+
+def test_workers_join_only_what_runs(toy: Path) -> None:
+    wish = start.Wish(Path("size.yaml"))
+    with pytest.raises(UnknownName, match="no process runs size now; leave out --join"):
+        start.join(wish, BOOK, 1)
+    with owned(BOOK, "size"):
+        pid = os.fork()
+        if pid == 0:  # another process: locks show life only to others
+            said = start.join(wish, BOOK, 2)
+            os._exit(said != "Asked the process that runs size for 2 more workers.")
+        assert os.waitpid(pid, 0)[1] == 0
+        with pytest.raises(StudyError, match="the number of workers must be at least 1, got 0"):
+            start.join(wish, BOOK, 0)
+
+
+@pytest.mark.parametrize("name", ["", "depth", "depth/", "/3", "depth/x", "depth/-1", "depth/²"])
+def test_what_names_no_trial(name: str) -> None:
+    with pytest.raises(UnknownName, match=r"does not name a trial; write STUDY/TRIAL"):
+        start.split_trial(name)
+
+
+def test_trials_to_compare(toy: Path) -> None:
+    run(start.Wish(Path("size.yaml"), trials=1))
+    pairs = start.find_trials(["size/2", "size/1"], BOOK)
+    assert [record.trial.number for _, record in pairs] == [2, 1]
+    with pytest.raises(UnknownName, match="two trials or more, got 1"):
+        start.find_trials(["size/1"], BOOK)
+    with pytest.raises(UnknownName, match="size has no trial 3; its trials are 1 to 2"):
+        start.find_trials(["size/1", "size/3"], BOOK)
+
+
+def test_the_first_study_file_runs(here: Path) -> None:
+    (here / "train.py").write_text(
+        "def train(run):\n"
+        "    for step in range(int(run.budget.amount) // 100):\n"
+        "        loss = (run['lr'] - 0.1) ** 2 + run.params.get('dropout', 0.1)\n"
+        "        run.log({'train/loss': loss, 'val_acc': 1 - loss}, step=step)\n"
+    )
+    path, lacking = start.write_study_file("train.py:train", None, None, force=False)
+    study = studyfile.read(path)
+    assert (path, lacking) == (Path("train.yaml"), [])
+    assert study.objective.metric == Metric("val_acc", "higher")
+    assert set(study.space.names) == {"lr", "dropout"}
+    run(start.Wish(path, trials=2))
+
+
+def test_a_study_file_elsewhere_still_finds_its_program(toy: Path) -> None:
+    path, lacking = start.write_study_file(
+        "train.py:train", Path("studies/first.yaml"), "first", force=False
+    )
+    study = start.read_study(path)
+    assert (study.name, study.program, lacking) == ("first", "../train.py:train", ["model"])
+    assert start.program_of(study).load()
+
+
+def test_what_is_there_is_not_overwritten(toy: Path) -> None:
+    (toy / "train.yaml").write_text("mine")
+    with pytest.raises(StudyError, match=r"train\.yaml exists; choose another with --output"):
+        start.write_study_file("train.py:train", None, None, force=False)
+    assert (toy / "train.yaml").read_text() == "mine"
+    start.write_study_file("train.py:train", None, None, force=True)
+    assert studyfile.read(toy / "train.yaml").name == "train"
+
+
+def test_a_first_study_file_needs_a_file_and_a_name(toy: Path) -> None:
+    for reference in ("none.py:train", "package.module:train"):
+        with pytest.raises(ProgramError, match=r"there is no file .* here; write FILE.py:FUNCTION"):
+            start.write_study_file(reference, None, None, force=False)
+    with pytest.raises(StudyError, match=r"a b\.yaml:\d+: .*'a b' cannot name a study"):
+        start.write_study_file("train.py:train", None, "a b", force=False)
+    assert not (toy / "a b.yaml").exists()
+
+
+def test_a_file_that_cannot_be_written(toy: Path) -> None:
+    with pytest.raises(StudyError, match=r"cannot write train\.py/x\.yaml: "):
+        start.write_text(Path("train.py/x.yaml"), "")

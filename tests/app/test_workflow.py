@@ -1,0 +1,157 @@
+"""Everything between a wish and its results."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from coordination import small_study
+from tunebook.app import workflow
+from tunebook.app.progress import Progress
+from tunebook.app.workflow import Options
+from tunebook.core.errors import StoreError, StudyChanged, StudyOwned, UnknownName
+from tunebook.core.events import Event, Finished
+from tunebook.core.protocols import Run
+from tunebook.core.study import Resources
+from tunebook.execution import programs
+from tunebook.running.ownership import ask_for_workers, owned
+
+STUDY = small_study(trials=2)
+INLINE = Options(inline=True)
+TRAIN = "def train(run):\n    return run['x']\n"
+
+
+class Recorded:
+    """A display that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.notices: list[str] = []
+        self.ended: list[int] = []
+        self.progress: Progress | None = None
+
+    @contextmanager
+    def showing(self, progress: Progress) -> Iterator[Callable[[Event], None]]:
+        self.progress = progress
+
+        def show(event: Event) -> None:
+            progress.note(event)
+            if isinstance(event, Finished):
+                self.ended.append(event.attempt.trial.number)
+
+        yield show
+
+    def notice(self, text: str) -> None:
+        self.notices.append(text)
+
+
+def program(folder: Path, source: str = TRAIN) -> programs.NamedFunction:
+    (folder / "small.py").write_text(source)
+    return programs.parse("small.py:train", folder)
+
+
+def test_a_study_is_run_once_and_continued(here: Path) -> None:
+    display = Recorded()
+    ending, results = workflow.run(STUDY, program(here), Path("book"), INLINE, display)
+    assert ending.done
+    assert results.counts() == {"complete": 4}
+    assert display.ended == [1, 2, 3, 4]
+    more = replace(STUDY, trials=3)
+    ending, results = workflow.run(more, program(here), Path("book"), INLINE, display)
+    assert display.ended == [1, 2, 3, 4, 5, 6]
+    assert display.progress is not None
+    assert (display.progress.ended, display.progress.total) == (6, 6)
+    assert display.notices == []
+
+
+def test_changed_code_is_told(here: Path) -> None:
+    display = Recorded()
+    workflow.run(STUDY, program(here), Path("book"), INLINE, display)
+    workflow.run(STUDY, program(here, TRAIN + "# changed"), Path("book"), INLINE, display)
+    (notice,) = display.notices
+    assert notice.startswith("The code has changed since trial 4 (no commit, file ")
+    assert notice.endswith(
+        "trials from now on run the new code, and the book records which ran what."
+    )
+
+
+def test_a_study_that_runs_elsewhere_is_left_alone(here: Path) -> None:
+    with owned(Path("book"), "small"):
+        pid = os.fork()
+        if pid == 0:
+            try:
+                workflow.run(STUDY, program(here), Path("book"), INLINE, Recorded())
+            except StudyOwned as refused:
+                os._exit(f"process {os.getppid()}" not in str(refused))
+            os._exit(2)
+        assert os.waitpid(pid, 0)[1] == 0
+
+
+def test_a_refused_study_stays_as_it_was(here: Path) -> None:
+    workflow.run(STUDY, program(here), Path("book"), INLINE, Recorded())
+    with pytest.raises(StudyChanged):
+        workflow.run(replace(STUDY, seed=1), program(here), Path("book"), INLINE, Recorded())
+    assert workflow.results("small", Path("book")).study.seed == 0
+
+
+def test_ctrl_c_inline_leaves_the_trial_for_the_next_run(here: Path) -> None:
+    def train(run: Run) -> object:
+        run.log({"error": 1.0}, step=0)
+        if not (here / "interrupted").exists():
+            (here / "interrupted").touch()
+            os.kill(os.getpid(), signal.SIGINT)
+            raise AssertionError("the signal has come")
+        return run["x"]
+
+    passed = programs.of_function(train)
+    ending, results = workflow.run(STUDY, passed, Path("book"), INLINE, Recorded())
+    assert ending.interrupted
+    assert results.counts() == {"preempted": 1}
+    ending, results = workflow.run(STUDY, passed, Path("book"), INLINE, Recorded())
+    assert ending.done
+    assert results.counts() == {"complete": 4}
+    assert [len(record.attempts) for record in results] == [2, 1, 1, 1]
+
+
+def test_the_book_is_read_without_being_made(here: Path) -> None:
+    for read in (lambda: workflow.book(Path("book")), lambda: workflow.results("x", Path("book"))):
+        with pytest.raises(StoreError, match=r"no book in .*/book; run a study first"):
+            read()
+    assert not Path("book").exists()
+    workflow.run(STUDY, program(here), Path("book"), INLINE, Recorded())
+    (only,) = workflow.book(Path("book"))
+    assert only == workflow.results("small", Path("book"))
+    with pytest.raises(UnknownName, match="no study 'smal'; did you mean 'small'"):
+        workflow.results("smal", Path("book"))
+
+
+def test_attempts_may_be_kept_elsewhere(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TUNEBOOK_ATTEMPTS", str(here / "shared"))
+    _, results = workflow.run(STUDY, program(here), Path("book"), INLINE, Recorded())
+    folders = {Path(attempt.folder) for record in results for attempt in record.attempts}
+    assert len(folders) == 4
+    assert all((here / "shared") in folder.parents and folder.is_dir() for folder in folders)
+
+
+def test_workers_that_join_get_slots_of_their_own(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workflow.slots, "gpus_here", lambda: ("0", "1", "2"))
+    study = replace(STUDY, resources=Resources(gpus=1))
+    joined = workflow._joined(study, Path("book"), have=1)
+    with owned(Path("book"), "small"):
+        assert next(joined) == ()
+        for wished in (1, 5):
+            pid = os.fork()
+            if pid == 0:
+                os._exit(not ask_for_workers(Path("book"), "small", wished))
+            assert os.waitpid(pid, 0)[1] == 0
+            (slot,) = next(joined)
+            # There are three accelerators: of six more workers, one more finds a place.
+            assert slot.gpus == (str(wished // 5 + 1),)
+        assert next(joined) == ()
