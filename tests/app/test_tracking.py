@@ -1,0 +1,298 @@
+"""`tunebook.init()` outside a study and inside one."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tunebook
+from commandline import call, end, wait_until
+from coordination import small_study
+from tunebook.app import tracking
+from tunebook.core.errors import StudyError, TunebookError
+from tunebook.core.results import Results, TrialRecord
+from tunebook.execution import current
+
+
+def script(folder: Path, source: str, name: str = "train.py") -> subprocess.Popen[str]:
+    """Start a script of the user's."""
+    (folder / name).write_text(textwrap.dedent(source))
+    return subprocess.Popen(
+        [sys.executable, name],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def only(results: Results) -> TrialRecord:
+    (record,) = results
+    return record
+
+
+def outcomes(results: Results) -> list[tuple[str, str]]:
+    return [(r.outcome.kind.value, r.outcome.reason) for r in results if r.outcome is not None]
+
+
+def test_a_run_from_begin_to_finish(here: Path) -> None:
+    run = tunebook.init("mine", {"lr": 0.1}, metric="valid/error", note="a note")
+    assert (run["lr"], run.config["lr"], run.params, run.should_stop) == (
+        0.1,
+        0.1,
+        {"lr": 0.1},
+        False,
+    )
+    assert repr(run) == "<tunebook run mine/1 attempt 1, running>"
+    assert tunebook.load("mine").counts() == {"running": 1}
+    for _ in range(3):
+        run.log({"valid/error": 0.5})
+    run.log({"valid/error": 0.25, "other": np.float32(1)}, step=10)
+    tunebook.log({"valid/error": 0.75})
+    run.finish()
+    results = tunebook.load("mine")
+    record, measure = results.best() or pytest.fail("it has a result")
+    assert (measure.value, measure.step) == (0.25, 10)
+    assert record.curves["valid/error"].steps.tolist() == [0, 1, 2, 10, 11]
+    assert record.trial.config == {"lr": 0.1}
+    assert results.study.note == "a note"
+    assert outcomes(results) == [("complete", "finished")]
+
+
+def test_finishing_twice_is_finishing_once(here: Path) -> None:
+    run = tunebook.init("mine")
+    run.finish()
+    run.finish()
+    assert tunebook.load("mine").counts() == {"complete": 1}
+    with pytest.raises(TunebookError, match=r"mine/1 attempt 1 has finished; begin another run wi"):
+        run.log({"loss": 1.0})
+
+
+def test_logging_without_a_run() -> None:
+    with pytest.raises(TunebookError, match=r"there is no run to log to; call tunebook\.init\(\)"):
+        tunebook.log({"loss": 1.0})
+
+
+def test_a_second_run_finishes_the_first(here: Path) -> None:
+    first = tunebook.init("mine", {"lr": 1})
+    first.log({"loss": 1.0})
+    second = tunebook.init("mine", {"lr": 2})
+    assert current.get_run() is not None
+    second.log({"loss": 0.5})
+    first.finish()
+    assert tunebook.load("mine").counts() == {"complete": 1, "running": 1}
+    second.finish()
+    results = tunebook.load("mine")
+    assert [record.trial.config["lr"] for record in results] == [1, 2]
+    assert [len(record.curves["loss"]) for record in results] == [1, 1]
+
+
+def test_the_end_of_a_block(here: Path) -> None:
+    with tunebook.init("mine") as run:
+        run.log({"loss": 1.0})
+    with pytest.raises(ZeroDivisionError), tunebook.init("mine"):
+        _ = 1 / 0
+    with tunebook.init("mine") as run:
+        run.infeasible("too large")
+    with pytest.raises(KeyboardInterrupt), tunebook.init("mine"):
+        raise KeyboardInterrupt
+    kinds = [kind for kind, _ in outcomes(tunebook.load("mine"))]
+    assert kinds == ["complete", "failed", "infeasible", "preempted"]
+
+
+def test_nan_is_a_value_like_another(here: Path) -> None:
+    with tunebook.init("mine") as run:
+        run.log({"loss": float("nan")})
+        run.log({"loss": 1.0})
+    results = tunebook.load("mine")
+    assert results.counts() == {"complete": 1}
+    assert len(only(results).curves["loss"]) == 2
+
+
+def test_a_configuration_of_any_kind(here: Path) -> None:
+    config = {
+        "model": {"depth": np.int64(3), "sizes": [64, 64], "deep": {"name": "a"}},
+        "lr": np.float64(0.5),
+        "nan": float("nan"),
+        "none": None,
+        "flag": True,
+    }
+    with tunebook.init("mine", config):
+        pass
+    assert only(tunebook.load("mine")).trial.config == {
+        "model.depth": 3,
+        "model.sizes": "[64, 64]",
+        "model.deep.name": "a",
+        "lr": 0.5,
+        "nan": "nan",
+        "none": None,
+        "flag": True,
+    }
+    with tunebook.init("parsed", argparse.Namespace(lr=0.1, name="x")) as run:
+        assert run.config == {"lr": 0.1, "name": "x"}
+
+
+def test_checkpoints_timings_and_files(here: Path) -> None:
+    with tunebook.init("mine") as run:
+        assert run.resume() is None
+        with run.checkpoint(3) as folder:
+            (folder / "weights").write_text("1")
+        assert run.resume() is not None
+        with run.timing("data"):
+            run.log({"loss": 1.0})
+        (run.folder / "picture").write_text("2")
+        assert (run.seed, run.budget) == (0, None)
+
+
+def test_a_study_is_not_a_project(here: Path) -> None:
+    tunebook.run(small_study(trials=1), lambda run: run["x"], inline=True, quiet=True)
+    with pytest.raises(TunebookError, match="'small' is a study of this book with parameters of"):
+        tunebook.init("small")
+    with pytest.raises(StudyError, match="'a b' cannot name a study"):
+        tunebook.init("a b")
+    assert current.get_run() is None
+
+
+def test_inside_a_study_the_trial_is_the_run(here: Path) -> None:
+    def train(run: tunebook.Run) -> None:
+        with tunebook.init("other", {"x": 7}, metric="unused") as mine:
+            assert (mine["x"], mine.seed) == (run["x"], run.seed)
+            mine.log({"error": 0.5}, step=0)
+        tunebook.log({"error": 0.25}, step=1)
+        mine.finish()
+        run.log({"error": 0.125}, step=2)
+
+    results = tunebook.run(small_study(trials=1), train, inline=True, quiet=True)
+    assert results.counts() == {"complete": 2}
+    assert [record.curves["error"].values.tolist() for record in results] == [
+        [0.5, 0.25, 0.125]
+    ] * 2
+    (only_study,) = [results.study.name for results in tracking_book(here)]
+    assert only_study == "small"
+
+
+def tracking_book(folder: Path) -> tuple[Results, ...]:
+    from tunebook.app import workflow
+
+    return workflow.book(folder / ".tunebook")
+
+
+def test_divergence_inside_a_study_ends_the_trial_through_the_block(here: Path) -> None:
+    def train(run: tunebook.Run) -> None:
+        with tunebook.init() as mine:
+            mine.log({"error": float("nan")})
+        raise AssertionError("the trial has ended")
+
+    results = tunebook.run(small_study(trials=1), train, inline=True, quiet=True)
+    assert results.counts() == {"infeasible": 2}
+
+
+def test_scripts_that_end_in_every_way(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begin = "import os, sys, tunebook\nrun = tunebook.init('ways')\nrun.log({'loss': 1.0})\n"
+    ways = {
+        "": 0,
+        "run.finish()": 0,
+        "raise ValueError('no')": 1,
+        "raise KeyboardInterrupt": 1,
+        "run.infeasible('too large')": 1,
+        "pid = os.fork()\nif not pid: sys.exit(3)\nos.waitpid(pid, 0)": 0,
+    }
+    said = []
+    for number, (way, code) in enumerate(ways.items()):
+        done = end(script(here, begin + way, f"way{number}.py"))
+        assert abs(done.code) in (code, signal.SIGINT), done.err
+        said.append(done.err.strip().splitlines()[-1:] or [""])
+    assert outcomes(tunebook.load("ways")) == [
+        ("complete", "the script ended"),
+        ("complete", "finished"),
+        ("failed", "ValueError: no (way2.py:4)"),
+        ("preempted", "interrupted"),
+        ("infeasible", "too large"),
+        ("complete", "the script ended"),
+    ]
+    assert [line for (line,) in said] == [
+        "",
+        "",
+        "ValueError: no",
+        "KeyboardInterrupt",
+        "<tunebook run ways/5 attempt 1, infeasible>",
+        "",
+    ]
+    assert all(len(record.curves["loss"]) == 1 for record in tunebook.load("ways"))
+    shown = call(capsys, "book").out
+    assert "3 complete, 1 infeasible, 1 failed, 1 preempted" in shown
+    assert "reproduce  python way0.py" in shown
+    assert "called as python way2.py" in " ".join(call(capsys, "show", "ways", "3").out.split())
+
+
+def test_two_scripts_at_once(here: Path) -> None:
+    source = """
+        import tunebook
+        for _ in range(3):
+            with tunebook.init("both") as run:
+                for step in range(20):
+                    run.log({"loss": 1 / (1 + step)}, step=step)
+        """
+    processes = [script(here, source, f"{name}.py") for name in ("a", "b")]
+    assert [end(process).code for process in processes] == [0, 0]
+    results = tunebook.load("both")
+    assert results.counts() == {"complete": 6}
+    assert [len(record.curves["loss"]) for record in results] == [20] * 6
+    assert [record.trial.number for record in results] == [1, 2, 3, 4, 5, 6]
+
+
+def test_what_a_killed_script_logged_is_handed_in_by_the_next(here: Path) -> None:
+    process = script(
+        here,
+        """
+        import time, tunebook
+        run = tunebook.init("mine")
+        run.log({"loss": 0.5}, step=3)
+        time.sleep(1)
+        open("logged", "w").close()
+        time.sleep(600)
+        """,
+    )
+    wait_until((here / "logged").exists)
+    with tunebook.init("mine"):
+        # The first one is alive: it is left alone.
+        assert tunebook.load("mine").counts() == {"running": 2}
+    process.kill()
+    end(process)
+    assert tunebook.load("mine").counts() == {"complete": 1, "running": 1}
+    with tunebook.init("mine"):
+        results = tunebook.load("mine")
+    assert outcomes(results)[0] == ("crashed", "its processes died without a word")
+    assert results[1].curves["loss"].values.tolist() == [0.5]
+
+
+def test_the_name_of_the_script_is_the_name_of_its_study(here: Path) -> None:
+    done = end(script(here, "import tunebook; print(tunebook.init())", "my script.py"))
+    assert done.out == "<tunebook run my-script/1 attempt 1, running>\n"
+    assert tunebook.load("my-script").counts() == {"complete": 1}
+
+
+def test_a_book_that_cannot_be_written_at_the_end_is_told(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tunebook.init("mine")
+    run.log({"loss": 0.5})
+    os.rename(here / ".tunebook" / "book.db", here / "aside")
+    (here / ".tunebook" / "book.db").write_text("no book")
+    tracking._end_open(tracking.of_exception(ValueError("no")))
+    assert capsys.readouterr().err.startswith("tunebook: ")
+    for leftover in (here / ".tunebook").glob("book.db*"):
+        leftover.unlink()
+    os.rename(here / "aside", here / ".tunebook" / "book.db")
+    with tunebook.init("mine"):
+        results = tunebook.load("mine")
+    assert outcomes(results) == [("failed", "ValueError: no")]
+    assert len(results[1].curves["loss"]) == 1
