@@ -184,15 +184,23 @@ class _Starter:
         self._server: ForkServer | None = None
 
     def start(self, folder: str) -> None:
-        while self._server is None or not self._server.start(folder):
-            self.close()
-            self._server = self._new_server()
+        asked = [folder]
+        while asked:
+            if self._server is None:
+                self._server = self._new_server()
+            if self._server.start(asked[-1]):
+                asked.pop()
+            else:
+                # A dead server may have died before it began what else it was asked to start. To
+                # ask for an attempt that has begun does nothing.
+                asked = [*self._server.running]
+                self.close()
 
     def wait(self, seconds: float) -> list[str] | None:
-        """The folders of attempts that have ended by now; None if the server has just died."""
+        """The folders of attempts that have ended by now; None if no server lives to begin any."""
         if self._server is None:
             time.sleep(seconds)
-            return []
+            return None
         ended = self._server.wait(seconds)
         if ended is None:
             self.close()

@@ -71,6 +71,11 @@ class ForkServer:
             self.close()
             raise
 
+    @property
+    def running(self) -> frozenset[str]:
+        """The folders of attempts that it was asked to start and has not told the end of."""
+        return frozenset(self._running)
+
     def start(self, folder: str) -> bool:
         """Ask for a keeper; False if the server is gone."""
         self._running.add(folder)

@@ -16,7 +16,7 @@ class Interrupts:
     """Counts the signals that ask to leave, while it is entered in the main thread.
 
     The third is Python's own Ctrl-C: it ends a coordinator that cannot act on the first two, such
-    as one that waits for a program's import. Trials that it leaves behind are adopted later.
+    as one that waits for a locked book. Trials that it leaves behind are adopted later.
     """
 
     def __init__(self, told: Callable[[int], None] = lambda _: None) -> None:
