@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-import torch
 from torch import Tensor, nn
 
 from tunebook.core.objective import Metric
@@ -61,8 +60,16 @@ class Task(Protocol):
         """Validation metrics of a batch as pairs; padding weighs nothing."""
 
 
+class BundledTask(Task, Protocol):
+    """A task that ships with tunebook, and what its authors would train it with."""
+
+    @property
+    def defaults(self) -> Config:
+        """A good configuration, picked by hand: it reaches `facts.reached` in `facts.steps`."""
+
+
 def weighted(values: Tensor, weights: Tensor) -> Pair:
-    """A metric with one value for each example, as a pair."""
+    """A metric with one value for each example (or part of one), as a pair."""
     return (values * weights).sum(), weights.sum()
 
 
@@ -75,9 +82,10 @@ def classification_measures(logits: Tensor, batch: Batch) -> dict[str, Pair]:
     losses = nn.functional.cross_entropy(logits.float(), batch.targets, reduction="none")
     wrong = (logits.argmax(-1) != batch.targets).float()
     pairs = {"loss": weighted(losses, batch.weights), "error": weighted(wrong, batch.weights)}
-    of_class = nn.functional.one_hot(batch.targets, logits.shape[-1]).float()
-    counts = batch.weights @ of_class
-    mistakes = (wrong * batch.weights) @ of_class
+    of_class = nn.functional.one_hot(batch.targets, logits.shape[-1])
+    # Sums, not products of matrices: autocast would round the counts to bfloat16.
+    weights = of_class * batch.weights[:, None]
+    mistakes, counts = (weights * wrong[:, None]).sum(0), weights.sum(0)
     for number in range(logits.shape[-1]):
         pairs[f"error/class_{number}"] = (mistakes[number], counts[number])
     return pairs
@@ -88,11 +96,3 @@ def smoothed_cross_entropy(logits: Tensor, targets: Tensor, smoothing: float) ->
     return nn.functional.cross_entropy(
         logits.float(), targets, label_smoothing=smoothing, reduction="none"
     )
-
-
-def number_of_parameters(model: nn.Module) -> int:
-    return sum(parameter.numel() for parameter in model.parameters())
-
-
-def device_of(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device
