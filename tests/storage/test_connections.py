@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
+from contracts import oracle
 from tunebook.storage import connections
 from tunebook.storage.connections import create_book, durable, open_engine, relaxed
 from tunebook.storage.schema import read_version
@@ -47,6 +51,31 @@ def test_a_book_that_cannot_be_made_leaves_nothing(
     with pytest.raises(OSError, match="no more"):
         create_book(tmp_path / "book.db", 1)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.long
+def test_row_6_a_disk_that_fills_leaves_a_whole_book_or_none(tmp_path: Path) -> None:
+    strace = shutil.which("strace")
+    if strace is None:
+        pytest.skip("strace is not installed")
+    script = "import sys, pathlib, tunebook.storage.connections as c;"
+    script += "c.create_book(pathlib.Path(sys.argv[1]), 1)"
+    outcomes = set()
+    for when in range(1, 200):
+        book = tmp_path / str(when) / "book.db"
+        book.parent.mkdir()
+        inject = ["-e", "trace=pwrite64", "-e", f"inject=pwrite64:error=ENOSPC:when={when}"]
+        command = [strace, "-o", tmp_path / "trace", *inject, sys.executable, "-c", script, book]
+        done = subprocess.run(command, capture_output=True, check=False)
+        if b"INJECTED" not in (tmp_path / "trace").read_bytes():
+            break
+        outcomes.add((done.returncode, book.exists()))
+        assert {path.name for path in book.parent.iterdir()} <= {"book.db"}
+        if book.exists():
+            oracle.check(book.parent)
+    assert when > 20
+    assert (1, False) in outcomes
+    assert outcomes <= {(1, False), (0, True)}
 
 
 def test_any_folder_will_do(tmp_path: Path) -> None:

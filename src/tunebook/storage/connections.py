@@ -69,16 +69,16 @@ def create_book(book: Path, version: int) -> None:
 
 
 def _fill(book: Path, version: int) -> None:
-    # Both are written into the file: whoever opens it later need not change them.
-    with closing(_connect(book, "mode=rw", readonly=False)) as connection:
-        connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
-        connection.execute("PRAGMA journal_mode=WAL")
     engine = open_engine(book, readonly=False)
     try:
         with durable(engine).begin() as transaction:
             create_tables(transaction, version)
     finally:
         engine.dispose()
+    # The mode stays in the file: whoever opens it later need not change it. It comes last, because
+    # in WAL mode the tables would reach the file only on closing, which reports no error.
+    with closing(_connect(book, "mode=rw", readonly=False)) as connection:
+        connection.execute("PRAGMA journal_mode=WAL")
 
 
 def _connect(book: Path, mode: str, readonly: bool) -> sqlite3.Connection:
@@ -93,6 +93,7 @@ def _connect(book: Path, mode: str, readonly: bool) -> sqlite3.Connection:
     connection.execute("PRAGMA trusted_schema=0")
     connection.execute(f"PRAGMA query_only={int(readonly)}")
     connection.execute(f"PRAGMA wal_autocheckpoint={_CHECKPOINT_PAGES}")
+    connection.execute(f"PRAGMA page_size={PAGE_BYTES}")  # for a new book; others keep theirs
     return connection
 
 
