@@ -33,8 +33,8 @@ class Clouds:
         self._train, self._valid, self._augment = train, valid, augment
 
     def data(self, params: Config) -> Data:
-        def noise(x: Tensor) -> Tensor:
-            return x + 0.1 * torch.randn_like(x)
+        def noise(x: Tensor, generator: torch.Generator) -> Tensor:
+            return x + 0.1 * torch.randn(x.shape, generator=generator)
 
         augment = noise if self._augment else None
         return Data(clouds(self._train, 1), clouds(self._valid, 2), augment=augment)

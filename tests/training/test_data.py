@@ -120,9 +120,23 @@ def test_leaving_early_ends_the_thread() -> None:
 
 def test_augmentation_changes_inputs_only() -> None:
     batch = Batch(torch.ones(2), torch.zeros(2), torch.ones(2))
-    (changed,) = augmented(iter([batch]), lambda x: x * 3)
+    (changed,) = augmented(iter([batch]), lambda x, _: x * 3, Streams(0))
     assert changed.inputs.tolist() == [3, 3]
     assert changed.targets.tolist() == [0, 0]
+
+
+def test_augmentation_is_a_function_of_the_step() -> None:
+    def noise(x: torch.Tensor, generator: torch.Generator) -> torch.Tensor:
+        return torch.rand(x.shape, generator=generator)
+
+    def drawn(start: int, count: int, rank: int = 0) -> list[list[float]]:
+        batches = (Batch(torch.ones(2), torch.zeros(2), torch.ones(2)) for _ in range(count))
+        made = augmented(batches, noise, Streams(0, rank), start=start)
+        return [batch.inputs.tolist() for batch in made]
+
+    assert drawn(0, 5)[3:] == drawn(3, 2)
+    assert drawn(0, 1) != drawn(1, 1)
+    assert drawn(0, 1) != drawn(0, 1, rank=1)
 
 
 class FakeBatch:

@@ -9,7 +9,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeAlias, TypeVar
 
 import torch
 from torch import Tensor
@@ -18,6 +18,7 @@ from tunebook.core.errors import StudyError
 from tunebook.training.randomness import Streams
 
 T = TypeVar("T")
+Augment: TypeAlias = Callable[[Tensor, torch.Generator], Tensor]
 
 
 class Examples(Protocol):
@@ -160,10 +161,18 @@ def prefetched(items: Iterator[T], depth: int) -> Iterator[T]:
         maker.join()
 
 
-def augmented(batches: Iterator[Batch], augment: Callable[[Tensor], Tensor]) -> Iterator[Batch]:
-    """Batches whose inputs have been through an augmentation."""
-    for batch in batches:
-        yield replace(batch, inputs=augment(batch.inputs))
+def augmented(
+    batches: Iterator[Batch], augment: Augment, streams: Streams, *, start: int = 0
+) -> Iterator[Batch]:
+    """Batches whose inputs have been through an augmentation.
+
+    Each step draws from a generator of its own: a batch made ahead of time is the same as one made
+    when it is needed, and so is one made after resuming.
+    """
+    generator = torch.Generator()
+    for step, batch in enumerate(batches, start):
+        generator.manual_seed(streams.seed_of("augmentation", step))
+        yield replace(batch, inputs=augment(batch.inputs, generator))
 
 
 class _Orders:

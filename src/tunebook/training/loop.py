@@ -120,5 +120,5 @@ def _feed(job: Job, streams: Streams, start: int) -> Iterator[Batch]:
         ranks=world.size,
     )
     if job.data.augment is not None:
-        batches = augmented(batches, job.data.augment)
+        batches = augmented(batches, job.data.augment, streams, start=start)
     return on_device(prefetched(batches, recipe.prefetch), world.device)

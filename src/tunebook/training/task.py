@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from tunebook.core.objective import Metric
 from tunebook.core.space import Config
-from tunebook.training.data import Batch, Examples
+from tunebook.training.data import Augment, Batch, Examples
 
 # A metric as (weighted sum, weight): sums can be added over batches and ranks, means cannot.
 Pair: TypeAlias = tuple[Tensor, Tensor]
@@ -20,14 +20,13 @@ Pair: TypeAlias = tuple[Tensor, Tensor]
 class Data:
     """Training and validation examples; test examples, which are looked at once, at the end.
 
-    `augment` changes the inputs of a training batch, drawing from torch's, numpy's or Python's
-    global generator.
+    `augment` changes the inputs of a training batch, drawing from the generator it is given.
     """
 
     train: Examples
     valid: Examples
     test: Examples | None = None
-    augment: Callable[[Tensor], Tensor] | None = None
+    augment: Augment | None = None
 
 
 @dataclass(frozen=True, slots=True)

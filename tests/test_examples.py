@@ -1,0 +1,51 @@
+"""Every example runs as its README says, and learns."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+
+def run(*arguments: str, folder: Path) -> str:
+    environment = {**os.environ, "TUNEBOOK_DIR": str(folder), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=EXAMPLES,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("name", ["digits_function", "digits_task"])
+def test_a_study_of_an_example(name: str, tmp_path: Path) -> None:
+    told = json.loads(
+        run("-m", "tunebook", "run", f"{name}.yaml", "--trials", "2", "--json", folder=tmp_path)
+    )
+    assert told["outcomes"] == {"complete": 4}
+    assert told["best"][0]["value"] < 0.3
+    assert told["best"][0]["step"] % 50 == 0
+
+
+def test_the_script_appears_in_the_book(tmp_path: Path) -> None:
+    run("digits_script.py", folder=tmp_path)
+    (row,) = json.loads(run("-m", "tunebook", "book", "--json", folder=tmp_path))
+    assert row["study"] == "digits-script"
+    assert row["outcomes"] == {"complete": 1}
+    assert row["best"]["value"] < 0.3
+
+
+def test_every_file_is_in_the_readme() -> None:
+    text = (EXAMPLES / "README.md").read_text()
+    for path in EXAMPLES.iterdir():
+        assert path.name == "README.md" or path.suffix not in (".py", ".yaml") or path.name in text
