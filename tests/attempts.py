@@ -13,7 +13,7 @@ import psutil
 
 from tunebook.core.curves import columns
 from tunebook.core.domains import Value
-from tunebook.core.events import Decision, Event, Finished, Logged, Noted, Tick, Wait
+from tunebook.core.events import Decision, Event, Finished, Logged, Noted, Started, Tick, Wait
 from tunebook.core.objective import Metric
 from tunebook.core.protocols import Decide, Executor, Program, TrainFunction
 from tunebook.core.space import Setting
@@ -88,7 +88,7 @@ def run(
     decide: Decide = go_on,
 ) -> list[Event]:
     """Run attempts to their end: what happened, but for the ticks."""
-    return [event for event in running(executor, program, proposed, decide) if not is_tick(event)]
+    return rest(running(executor, program, proposed, decide))
 
 
 def running(
@@ -98,6 +98,16 @@ def running(
     decide: Decide = go_on,
 ) -> Iterator[Event]:
     return executor.run(program, iter(proposed), decide)
+
+
+def next_started(events: Iterator[Event]) -> Started:
+    """Wait for the next attempt to begin."""
+    return next(event for event in events if isinstance(event, Started))
+
+
+def rest(events: Iterator[Event]) -> list[Event]:
+    """What is still to happen, but for the ticks."""
+    return [event for event in events if not is_tick(event)]
 
 
 def is_tick(event: Event) -> bool:
@@ -160,3 +170,17 @@ def descendants() -> set[int]:
             with suppress(ChildProcessError):
                 os.waitpid(process.pid, os.WNOHANG)
     return found
+
+
+def in_a_child(work: Callable[[], bool]) -> bool:
+    """What a forked child of this process says."""
+    pid = os.fork()
+    if pid == 0:
+        answer = 2
+        try:
+            answer = int(work())
+        finally:
+            os._exit(answer)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    assert code in (0, 1)
+    return bool(code)

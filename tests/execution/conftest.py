@@ -1,4 +1,4 @@
-"""No test of execution leaves a process behind."""
+"""Tests of execution do not wait for long, and leave no process behind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,13 @@ from collections.abc import Iterator
 import pytest
 
 from attempts import descendants, wait_for
-from tunebook.execution import family
+from tunebook.execution import family, processes
+
+
+@pytest.fixture(autouse=True)
+def _executors_look_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "READ_SECONDS", 0.1)
+    monkeypatch.setattr(processes, "WAIT_SECONDS", 0.05)
 
 
 @pytest.fixture(autouse=True)

@@ -6,14 +6,26 @@ import os
 import random
 import signal
 import sys
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import numpy as np
 import pytest
 
-from attempts import TERMS, attempt_in, curve, outcome, outcomes, read, spec_in, terms, train_here
+from attempts import (
+    TERMS,
+    attempt_in,
+    curve,
+    in_a_child,
+    outcome,
+    outcomes,
+    read,
+    spec_in,
+    terms,
+    train_here,
+)
 from tunebook.core.protocols import Run, TrainFunction
 from tunebook.core.study import Budget
 from tunebook.core.trials import Cause, Outcome, OutcomeKind
@@ -337,19 +349,6 @@ def test_the_seed_decides_what_is_drawn(tmp_path: Path) -> None:
     assert first[1] != third[1]
 
 
-def in_a_child(work: Callable[[], bool]) -> bool:
-    pid = os.fork()
-    if pid == 0:
-        answer = 2
-        try:
-            answer = int(work())
-        finally:
-            os._exit(answer)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    assert code in (0, 1)
-    return bool(code)
-
-
 def test_a_worker_finds_its_slot(tmp_path: Path) -> None:
     spec = spec_in(tmp_path, slot=Slot(3, cpus=5, gpus=("1", "4"), memory=2**40))
 
@@ -379,13 +378,12 @@ def test_a_process_out_of_memory_can_say_so(spec: Spec) -> None:
 
 def test_sigterm_asks_to_leave_and_ends_children_as_usual(spec: Spec) -> None:
     spec.write()
-    StopRequest("stop", "first", 5.0)
 
     def child() -> bool:
         worker._obey_termination(spec)
         grandchild = os.fork()
         if grandchild == 0:
-            signal.pause()
+            time.sleep(60)
             os._exit(0)
         os.kill(grandchild, signal.SIGTERM)
         died = os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1]) == -signal.SIGTERM

@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from attempts import in_a_child
 from tunebook.files import locks
 
 HOLD = """
@@ -51,20 +51,6 @@ class Holder:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.communicate()
-
-
-def in_a_child(work: Callable[[], bool]) -> bool:
-    """What a forked child thinks."""
-    pid = os.fork()
-    if pid == 0:
-        answer = 2
-        try:
-            answer = int(work())
-        finally:
-            os._exit(answer)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    assert code in (0, 1)
-    return bool(code)
 
 
 def test_a_free_lock_is_taken_once(path: Path) -> None:

@@ -82,17 +82,17 @@ def _load(program: Program) -> TrainFunction:
 
 def _obey_termination(spec: Spec) -> None:
     """Let SIGTERM, which batch systems send to every process, ask the program to save and leave."""
-    worker = os.getpid()
 
-    def ask(number: int, _: object) -> None:
-        if os.getpid() != worker:
-            # A forked child, such as a data loader's, inherits this handler but is to die of it.
-            signal.signal(number, signal.SIG_DFL)
-            os.kill(os.getpid(), number)
-        else:
-            ON_TERMINATION.write_if_first(spec.folder)
+    def ask(*_: object) -> None:
+        ON_TERMINATION.write_if_first(spec.folder)
+
+    def die_as_usual() -> None:
+        # A child, such as a data loader's, must not survive being terminated by its parent.
+        if signal.getsignal(signal.SIGTERM) is ask:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
     signal.signal(signal.SIGTERM, ask)
+    os.register_at_fork(after_in_child=die_as_usual)
 
 
 def _set_threads(slot: Slot) -> None:
