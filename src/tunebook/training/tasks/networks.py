@@ -1,4 +1,4 @@
-"""Small networks of the bundled tasks: plain, convolutional, residual."""
+"""Small networks for signals, pixels and images: plain, convolutional, residual."""
 
 from __future__ import annotations
 
@@ -7,54 +7,51 @@ from typing import Literal, TypeAlias
 
 from torch import Tensor, nn
 
-from tunebook.core.errors import StudyError
 from tunebook.core.space import Config
 from tunebook.training.normalisation import GhostBatchNorm
 from tunebook.training.regularisation import Dropout
+from tunebook.training.tasks.params import one_of, rate, size
 
-Place: TypeAlias = Literal["inside", "outside"]
+# A normalisation of so many features, for `(n, features)` and `(n, features, ...)`.
 Norm: TypeAlias = Callable[[int], nn.Module]
+Place: TypeAlias = Literal["inside", "outside"]
+
+NORMS: dict[str, Norm] = {
+    "none": lambda features: nn.Identity(),
+    # A ghost batch as large as any batch: ordinary batch norm.
+    "batch": lambda features: GhostBatchNorm(features, ghost=2**30),
+    "ghost": GhostBatchNorm,
+    # One group over all features is layer norm, with the features in second place.
+    "layer": lambda features: nn.GroupNorm(1, features),
+}
+PLACES: tuple[Place, ...] = ("inside", "outside")
+
+
+def norm_of(params: Config) -> Norm:
+    """The normalisation that a configuration names."""
+    return NORMS[one_of(params, "norm", "none", tuple(NORMS))]
 
 
 def signal_network(params: Config, length: int, classes: int) -> nn.Module:
     """The network for signals of a length that a configuration describes."""
-    model = params.get("model", "cnn")
-    width = int(params.get("width", 0) or {"mlp": 100, "cnn": 24}.get(str(model), 64))
-    dropout = float(params.get("dropout", 0.0) or 0.0)
-    norm = norm_named(str(params.get("norm", "none")))
+    model = one_of(params, "model", "cnn", ("mlp", "cnn", "residual"))
+    norm, dropout = norm_of(params), rate(params, "dropout")
     match model:
         case "mlp":
-            depth = int(params.get("depth", 2) or 2)
+            width, depth = size(params, "width", 100), size(params, "depth", 2)
             return mlp(length, width, depth, classes, norm, dropout)
         case "cnn":
-            return signal_cnn(length, width, classes, norm, dropout)
-        case "residual":
-            depth = int(params.get("depth", 4) or 4)
-            place = str(params.get("norm_place", "inside"))
+            return signal_cnn(length, size(params, "width", 24), classes, norm, dropout)
+        case _:
+            width, depth = size(params, "width", 64), size(params, "depth", 4)
+            place = one_of(params, "norm_place", "inside", PLACES)
             return residual(length, width, depth, classes, norm, place, dropout)
-    raise StudyError(f"model must be mlp, cnn or residual, got {model!r}")
-
-
-def norm_named(name: str) -> Norm:
-    """A normalisation of features, for `(n, features)` and `(n, features, length)`."""
-    match name:
-        case "none":
-            return lambda features: nn.Identity()
-        case "batch":
-            # A ghost batch as large as any batch: ordinary batch norm.
-            return lambda features: GhostBatchNorm(features, ghost=2**30)
-        case "ghost":
-            return GhostBatchNorm
-        case "layer":
-            # One group over all features is layer norm, with the features in second place.
-            return lambda features: nn.GroupNorm(1, features)
-    raise StudyError(f"norm must be none, batch, ghost or layer, got {name!r}")
 
 
 def mlp(
     inputs: int, width: int, depth: int, classes: int, norm: Norm, dropout: float
 ) -> nn.Sequential:
-    """`depth` hidden layers of one width."""
+    """`depth` hidden layers of one width: `(n, inputs)` to `(n, classes)`."""
     layers: list[nn.Module] = []
     for before in [inputs, *[width] * (depth - 1)]:
         layers += [nn.Linear(before, width), norm(width), nn.ReLU(), Dropout(dropout)]
@@ -62,7 +59,7 @@ def mlp(
 
 
 def signal_cnn(length: int, width: int, classes: int, norm: Norm, dropout: float) -> nn.Sequential:
-    """Three strided convolutions over a signal."""
+    """Three strided convolutions over a signal: `(n, length)` to `(n, classes)`."""
     layers: list[nn.Module] = [nn.Unflatten(1, (1, length))]
     for before, kernel in ((1, 5), (width, 3), (width, 3)):
         convolution = nn.Conv1d(before, width, kernel, stride=2, padding=1)
@@ -73,13 +70,21 @@ def signal_cnn(length: int, width: int, classes: int, norm: Norm, dropout: float
     )
 
 
+def image_cnn(side: int, width: int, classes: int, norm: Norm, dropout: float) -> nn.Sequential:
+    """Two convolutions, each halved by pooling: `(n, 1, side, side)` to `(n, classes)`."""
+    layers: list[nn.Module] = []
+    for before, after in ((1, width), (width, 2 * width)):
+        convolution = nn.Conv2d(before, after, 3, padding=1)
+        layers += [convolution, norm(after), nn.ReLU(), nn.MaxPool2d(2)]
+    features = 2 * width * (side // 4) ** 2
+    return nn.Sequential(*layers, nn.Flatten(), Dropout(dropout), nn.Linear(features, classes))
+
+
 class ResidualBlock(nn.Module):
     """`x + f(norm(x))`, or with the norm outside the residual, `norm(x + f(x))`."""
 
-    def __init__(self, width: int, norm: Norm, place: str, dropout: float) -> None:
+    def __init__(self, width: int, norm: Norm, place: Place, dropout: float) -> None:
         super().__init__()
-        if place not in ("inside", "outside"):
-            raise StudyError(f"norm_place must be inside or outside, got {place!r}")
         self.inside = place == "inside"
         self.norm = norm(width)
         self.body = nn.Sequential(
@@ -93,8 +98,8 @@ class ResidualBlock(nn.Module):
 
 
 def residual(
-    inputs: int, width: int, depth: int, classes: int, norm: Norm, place: str, dropout: float
+    inputs: int, width: int, depth: int, classes: int, norm: Norm, place: Place, dropout: float
 ) -> nn.Sequential:
-    """A residual network of `depth` blocks."""
+    """A residual network of `depth` blocks: `(n, inputs)` to `(n, classes)`."""
     blocks = [ResidualBlock(width, norm, place, dropout) for _ in range(depth)]
     return nn.Sequential(nn.Linear(inputs, width), *blocks, nn.ReLU(), nn.Linear(width, classes))
