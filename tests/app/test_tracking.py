@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
-import signal
-import subprocess
-import sys
-import textwrap
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tunebook
-from commandline import call, end, wait_until
+from commandline import end, wait_until
 from coordination import small_study
-from tunebook.app import tracking
+from scripts import outcomes, script
+from tunebook.app import workflow
 from tunebook.core.errors import StudyError, TunebookError
 from tunebook.core.results import Results, TrialRecord
 from tunebook.execution import current
-
-
-def script(folder: Path, source: str, name: str = "train.py") -> subprocess.Popen[str]:
-    """Start a script of the user's."""
-    (folder / name).write_text(textwrap.dedent(source))
-    return subprocess.Popen(
-        [sys.executable, name],
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
 
 
 def only(results: Results) -> TrialRecord:
@@ -39,18 +23,10 @@ def only(results: Results) -> TrialRecord:
     return record
 
 
-def outcomes(results: Results) -> list[tuple[str, str]]:
-    return [(r.outcome.kind.value, r.outcome.reason) for r in results if r.outcome is not None]
-
-
 def test_a_run_from_begin_to_finish(here: Path) -> None:
     run = tunebook.init("mine", {"lr": 0.1}, metric="valid/error", note="a note")
-    assert (run["lr"], run.config["lr"], run.params, run.should_stop) == (
-        0.1,
-        0.1,
-        {"lr": 0.1},
-        False,
-    )
+    assert run["lr"] == run.config["lr"] == 0.1
+    assert (run.params, run.should_stop) == ({"lr": 0.1}, False)
     assert repr(run) == "<tunebook run mine/1 attempt 1, running>"
     assert tunebook.load("mine").counts() == {"running": 1}
     for _ in range(3):
@@ -65,15 +41,6 @@ def test_a_run_from_begin_to_finish(here: Path) -> None:
     assert record.trial.config == {"lr": 0.1}
     assert results.study.note == "a note"
     assert outcomes(results) == [("complete", "finished")]
-
-
-def test_finishing_twice_is_finishing_once(here: Path) -> None:
-    run = tunebook.init("mine")
-    run.finish()
-    run.finish()
-    assert tunebook.load("mine").counts() == {"complete": 1}
-    with pytest.raises(TunebookError, match=r"mine/1 attempt 1 has finished; begin another run wi"):
-        run.log({"loss": 1.0})
 
 
 def test_logging_without_a_run() -> None:
@@ -93,19 +60,6 @@ def test_a_second_run_finishes_the_first(here: Path) -> None:
     results = tunebook.load("mine")
     assert [record.trial.config["lr"] for record in results] == [1, 2]
     assert [len(record.curves["loss"]) for record in results] == [1, 1]
-
-
-def test_the_end_of_a_block(here: Path) -> None:
-    with tunebook.init("mine") as run:
-        run.log({"loss": 1.0})
-    with pytest.raises(ZeroDivisionError), tunebook.init("mine"):
-        _ = 1 / 0
-    with tunebook.init("mine") as run:
-        run.infeasible("too large")
-    with pytest.raises(KeyboardInterrupt), tunebook.init("mine"):
-        raise KeyboardInterrupt
-    kinds = [kind for kind, _ in outcomes(tunebook.load("mine"))]
-    assert kinds == ["complete", "failed", "infeasible", "preempted"]
 
 
 def test_nan_is_a_value_like_another(here: Path) -> None:
@@ -140,18 +94,6 @@ def test_a_configuration_of_any_kind(here: Path) -> None:
         assert run.config == {"lr": 0.1, "name": "x"}
 
 
-def test_checkpoints_timings_and_files(here: Path) -> None:
-    with tunebook.init("mine") as run:
-        assert run.resume() is None
-        with run.checkpoint(3) as folder:
-            (folder / "weights").write_text("1")
-        assert run.resume() is not None
-        with run.timing("data"):
-            run.log({"loss": 1.0})
-        (run.folder / "picture").write_text("2")
-        assert (run.seed, run.budget) == (0, None)
-
-
 def test_a_study_is_not_a_project(here: Path) -> None:
     tunebook.run(small_study(trials=1), lambda run: run["x"], inline=True, quiet=True)
     with pytest.raises(TunebookError, match="'small' is a study of this book with parameters of"):
@@ -175,62 +117,7 @@ def test_inside_a_study_the_trial_is_the_run(here: Path) -> None:
     assert [record.curves["error"].values.tolist() for record in results] == [
         [0.5, 0.25, 0.125]
     ] * 2
-    (only_study,) = [results.study.name for results in tracking_book(here)]
-    assert only_study == "small"
-
-
-def tracking_book(folder: Path) -> tuple[Results, ...]:
-    from tunebook.app import workflow
-
-    return workflow.book(folder / ".tunebook")
-
-
-def test_divergence_inside_a_study_ends_the_trial_through_the_block(here: Path) -> None:
-    def train(run: tunebook.Run) -> None:
-        with tunebook.init() as mine:
-            mine.log({"error": float("nan")})
-        raise AssertionError("the trial has ended")
-
-    results = tunebook.run(small_study(trials=1), train, inline=True, quiet=True)
-    assert results.counts() == {"infeasible": 2}
-
-
-def test_scripts_that_end_in_every_way(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    begin = "import os, sys, tunebook\nrun = tunebook.init('ways')\nrun.log({'loss': 1.0})\n"
-    ways = {
-        "": 0,
-        "run.finish()": 0,
-        "raise ValueError('no')": 1,
-        "raise KeyboardInterrupt": 1,
-        "run.infeasible('too large')": 1,
-        "pid = os.fork()\nif not pid: sys.exit(3)\nos.waitpid(pid, 0)": 0,
-    }
-    said = []
-    for number, (way, code) in enumerate(ways.items()):
-        done = end(script(here, begin + way, f"way{number}.py"))
-        assert abs(done.code) in (code, signal.SIGINT), done.err
-        said.append(done.err.strip().splitlines()[-1:] or [""])
-    assert outcomes(tunebook.load("ways")) == [
-        ("complete", "the script ended"),
-        ("complete", "finished"),
-        ("failed", "ValueError: no (way2.py:4)"),
-        ("preempted", "interrupted"),
-        ("infeasible", "too large"),
-        ("complete", "the script ended"),
-    ]
-    assert [line for (line,) in said] == [
-        "",
-        "",
-        "ValueError: no",
-        "KeyboardInterrupt",
-        "<tunebook run ways/5 attempt 1, infeasible>",
-        "",
-    ]
-    assert all(len(record.curves["loss"]) == 1 for record in tunebook.load("ways"))
-    shown = call(capsys, "book").out
-    assert "3 complete, 1 infeasible, 1 failed, 1 preempted" in shown
-    assert "reproduce  python way0.py" in shown
-    assert "called as python way2.py" in " ".join(call(capsys, "show", "ways", "3").out.split())
+    assert [every.study.name for every in workflow.book(Path(".tunebook"))] == ["small"]
 
 
 def test_two_scripts_at_once(here: Path) -> None:
@@ -278,21 +165,3 @@ def test_the_name_of_the_script_is_the_name_of_its_study(here: Path) -> None:
     done = end(script(here, "import tunebook; print(tunebook.init())", "my script.py"))
     assert done.out == "<tunebook run my-script/1 attempt 1, running>\n"
     assert tunebook.load("my-script").counts() == {"complete": 1}
-
-
-def test_a_book_that_cannot_be_written_at_the_end_is_told(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    run = tunebook.init("mine")
-    run.log({"loss": 0.5})
-    os.rename(here / ".tunebook" / "book.db", here / "aside")
-    (here / ".tunebook" / "book.db").write_text("no book")
-    tracking._end_open(tracking.of_exception(ValueError("no")))
-    assert capsys.readouterr().err.startswith("tunebook: ")
-    for leftover in (here / ".tunebook").glob("book.db*"):
-        leftover.unlink()
-    os.rename(here / "aside", here / ".tunebook" / "book.db")
-    with tunebook.init("mine"):
-        results = tunebook.load("mine")
-    assert outcomes(results) == [("failed", "ValueError: no")]
-    assert len(results[1].curves["loss"]) == 1

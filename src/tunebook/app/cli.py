@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from tunebook import __version__
 from tunebook.core.errors import TunebookError
 
 if TYPE_CHECKING:
@@ -41,7 +40,9 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but er
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"tunebook {__version__}")
+        from importlib.metadata import version
+
+        typer.echo(f"tunebook {version('tunebook')}")
         raise typer.Exit
 
 
