@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import subprocess
 import sys
+import termios
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -278,6 +281,31 @@ def test_a_reader_that_leaves_early_is_no_error(book: Path, arguments: list[str]
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert done.stderr == ""
+
+
+def test_a_terminal_gets_a_live_table_and_then_the_results(here: Path) -> None:
+    write_study(here, pause=0.1)
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tunebook", "run", "size.yaml"],
+        env={**os.environ, "TERM": "xterm"},
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    written = b""
+    # Reading from a terminal that nobody holds any more is an error on Linux.
+    with contextlib.suppress(OSError):
+        while piece := os.read(ours, 65536):
+            written += piece
+    os.close(ours)
+    assert process.wait() == 0
+    live, _, final = written.decode().rpartition("Ctrl-C stops; the same command continues")
+    assert "best valid/error" in live
+    assert "Best trials" not in live
+    assert "Best trials" in final
 
 
 def running(folder: Path) -> list[Path]:
