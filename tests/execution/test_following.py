@@ -39,7 +39,7 @@ def test_news_come_once_and_in_order(spec: Spec) -> None:
     told: list[Event] = []
     for step in range(3):
         begun.run.log({"loss": float(step)})
-        begun.run._flush()
+        begun.run._journal.flush()
         told += follower.news()
     assert curve(told) == [(0, 0.0), (1, 1.0), (2, 2.0)]
     offsets = [event.offset for event in told if isinstance(event, Logged)]
@@ -70,7 +70,7 @@ def test_an_ending_is_told_when_nothing_of_the_attempt_lives(spec: Spec) -> None
 def test_an_attempt_that_left_no_ending_gets_one(spec: Spec) -> None:
     begun = begin(spec)
     begun.run.log({"loss": 1.0})
-    begun.run._flush()
+    begun.run._journal.flush()
     begun.release()
     follower = Follower(spec)
     events = [*follower.news(), *follower.give_up_if_dead()]
@@ -96,7 +96,7 @@ def test_a_torn_record_is_no_news(spec: Spec) -> None:
     begun = begin(spec)
     size = spec.spool.stat().st_size
     begun.run.log({"loss": 1.0})
-    begun.run._flush()
+    begun.run._journal.flush()
     whole = spec.spool.read_bytes()
     os.truncate(spec.spool, len(whole) - 1)
     follower = Follower(spec)

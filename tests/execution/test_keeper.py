@@ -18,7 +18,7 @@ from tunebook.core.events import Started
 from tunebook.core.protocols import Run, TrainFunction
 from tunebook.core.trials import Cause, Outcome, OutcomeKind
 from tunebook.execution import beginning, family, keeper, worker
-from tunebook.execution.run import SpoolRun
+from tunebook.execution.journal import Journal
 from tunebook.execution.slots import Slot
 from tunebook.execution.spec import Spec, StopRequest
 from tunebook.files import locks
@@ -387,7 +387,7 @@ def test_a_worker_that_cannot_write_has_crashed(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(SpoolRun, "_flush", full)
+    monkeypatch.setattr(Journal, "flush", full)
     ended = keep(lambda run: run.log({"loss": 1.0}), spec)
     assert ended.kind is OutcomeKind.CRASHED
     assert ended.reason == "the process could not write down its outcome"

@@ -22,6 +22,7 @@ from tunebook.core.errors import UnknownName
 from tunebook.core.events import Finished, Logged, Resumed
 from tunebook.core.study import Budget, Divergence
 from tunebook.core.trials import Cause, Outcome, OutcomeKind
+from tunebook.execution import journal
 from tunebook.execution import run as run_module
 from tunebook.execution.following import Follower
 from tunebook.execution.run import SpoolRun, TrialEnded
@@ -73,7 +74,7 @@ def test_steps_count_by_themselves(spec: Spec, run: SpoolRun) -> None:
 def test_a_queue_is_written_while_the_program_goes_on(
     spec: Spec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_module, "FLUSH_SECONDS", 0.01)
+    monkeypatch.setattr(journal, "FLUSH_SECONDS", 0.01)
     spec.write()
     run = SpoolRun(spec)
     run.log({"loss": 1.0})
@@ -307,25 +308,6 @@ def test_points_are_on_the_disk_before_the_checkpoint_that_follows_them(
     assert outcome(train_here(lambda run: run.resume() and None, later)) == DONE
 
 
-def test_two_threads_write_points_in_their_order(
-    spec: Spec, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(run_module, "FLUSH_SECONDS", 0.0)
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        spec.write()
-        run = SpoolRun(spec)
-        for step in range(1000):
-            run.log({"loss": float(step)}, step)
-            run._flush()
-        run.end(DONE)
-    finally:
-        sys.setswitchinterval(interval)
-    blocks = [block for e in read(spec) if isinstance(e, Logged) for block in e.blocks]
-    assert np.concatenate([block.steps for block in blocks]).tolist() == list(range(1000))
-
-
 def test_row_27_steps_may_overlap_those_of_an_earlier_attempt(
     tmp_path: Path, run: SpoolRun
 ) -> None:
@@ -438,7 +420,7 @@ def test_points_wait_for_a_full_disk(
         disk.setattr(os, "pwrite", full)
         run.log({"loss": 1.0})
         with pytest.raises(OSError, match="No space left"):
-            run._flush()
+            run._journal.flush()
         run.note("nobody hears this, and nobody is hurt")
         run.log({"loss": 0.5})
         run.log({"loss": 0.5}, step=1)
@@ -454,8 +436,8 @@ def test_timings_are_told_beside_the_last_step(spec: Spec, run: SpoolRun) -> Non
     with pytest.raises(ZeroDivisionError), run.timing("broken"):
         _ = 1 / 0
     run.log({"loss": 1.0}, step=7)
-    run._flush()
-    run._flush()
+    run._journal.flush()
+    run._journal.flush()
     with run.timing("data"):
         pass
     run.log({"loss": 0.5}, step=8)
@@ -481,7 +463,7 @@ def test_timings_without_a_step_are_not_told(spec: Spec, run: SpoolRun) -> None:
 def test_the_thread_that_writes_does_not_move_the_steps(
     spec: Spec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run_module, "FLUSH_SECONDS", 0.0)
+    monkeypatch.setattr(journal, "FLUSH_SECONDS", 0.0)
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:

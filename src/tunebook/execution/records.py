@@ -73,29 +73,21 @@ def event(attempt: Attempt, record: bytes, offset: int) -> Event:
     )
 
 
-def blocks_of(rows: Iterable[Row]) -> list[Block]:
-    """Log calls as columns: metrics that were logged at the same steps share a block.
-
-    Every metric is in one block only, so that its steps rise whatever calls they came from.
-    """
-    columns: dict[str, tuple[list[int], list[float], list[float]]] = {}
-    for step, seconds, names, values in rows:
-        for name, value in zip(names, values, strict=True):
-            column = columns.setdefault(name, ([], [], []))
-            column[0].append(step)
-            column[1].append(seconds)
-            column[2].append(value)
-    together: dict[tuple[int, ...], list[str]] = {}
-    for name, (steps, _, _) in columns.items():
-        together.setdefault(tuple(steps), []).append(name)
+def blocks_of(rows: Sequence[Row]) -> list[Block]:
+    """Log calls as columns. Every metric is in one block only, so that its steps rise there."""
+    calls: dict[tuple[str, ...], list[Row]] = {}
+    for row in rows:
+        calls.setdefault(row[2], []).append(row)
+    named = [name for names in calls for name in names]
+    if len(set(named)) < len(named):
+        # Some metrics come with different others at different times: each one gets its own block.
+        calls = {}
+        for step, seconds, names, values in rows:
+            for name, value in zip(names, values, strict=True):
+                calls.setdefault((name,), []).append((step, seconds, (name,), (value,)))
     return [
-        Block(
-            tuple(names),
-            np.array(steps, dtype=np.int64),
-            np.array(columns[names[0]][1], dtype=np.float64),
-            np.array([columns[name][2] for name in names], dtype=np.float64),
-        )
-        for steps, names in together.items()
+        Block.of(names, [(step, seconds, values) for step, seconds, _, values in same])
+        for names, same in calls.items()
     ]
 
 

@@ -1,18 +1,11 @@
-"""The run of an attempt: what a training function logs goes into the attempt's own spool.
-
-`log` puts a row on a queue and returns; a thread writes the queue out twice a second. So the
-training loop never waits for a disk, and a crash loses half a second of its curve at most.
-"""
+"""The run of an attempt: what a training function logs, saves, resumes and is asked."""
 
 from __future__ import annotations
 
 import contextlib
 import math
-import os
 import sys
-import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,10 +18,9 @@ from tunebook.core.space import Config
 from tunebook.core.study import Budget
 from tunebook.core.trials import Attempt, Cause, Outcome, OutcomeKind
 from tunebook.execution import checkpoints, readings, records
+from tunebook.execution.journal import Journal
 from tunebook.execution.spec import Spec, StopRequest
-from tunebook.files.spool import SpoolWriter
 
-FLUSH_SECONDS = 0.5
 LONGEST_REASON = 300
 _LOOK_SECONDS = 0.05
 
@@ -48,9 +40,6 @@ class SpoolRun:
         self._source: checkpoints.Checkpoint | None = None
         self._inherited = 0.0
         self._logged_before: tuple[str, ...] = ()
-        self._owner = os.getpid()
-        self._spool = SpoolWriter(spec.spool)
-        self._rows: deque[records.Row] = deque()
         self._last: dict[str, int] = {}
         self._step = -1
         self._repeated = False
@@ -62,10 +51,7 @@ class SpoolRun:
         self._request: StopRequest | None = None
         self._obeyed = False
         self._outcome: Outcome | None = None
-        self._writing = threading.RLock()
-        self._closing = threading.Event()
-        self._writer = threading.Thread(target=self._write_out, name="tunebook", daemon=True)
-        self._writer.start()
+        self._journal = Journal(spec.spool, before_flush=self._add_timings)
 
     @property
     def params(self) -> Config:
@@ -157,10 +143,10 @@ class SpoolRun:
         for name in names:
             last[name] = step
         self._step = max(step, self._step)
-        # A forked child, such as a data loader's, inherits the queue but must not write it.
-        if names and os.getpid() == self._owner:
+        # A forked child, such as a data loader's, would fill a queue that nobody writes.
+        if names and self._journal.is_own:
             seconds = time.monotonic() - self._began
-            self._rows.append((step, seconds, tuple(names), tuple(values)))
+            self._journal.add((step, seconds, tuple(names), tuple(values)))
         if bad is not None:
             self._diverged(*bad, step)
 
@@ -172,8 +158,7 @@ class SpoolRun:
             with checkpoints.save(self._spec.folder, step, seconds, self.logged) as folder:
                 yield folder
                 # What a trial that resumes here will not log again must be there to stay.
-                self._flush()
-                self._spool.sync()
+                self._journal.sync()
         except Exception as error:
             if not checkpoints.says_disk_is_full(error):
                 raise
@@ -186,7 +171,7 @@ class SpoolRun:
             if reason is None:
                 # Asked again, it finds the same, or what this attempt itself has saved meanwhile.
                 if found != self._source and found.attempt != self.attempt.number:
-                    self._append(records.resumed(found.attempt, found.step))
+                    self._journal.write(records.resumed(found.attempt, found.step))
                     self._source = found
                     self._inherited = found.seconds
                     self._logged_before = found.logged
@@ -225,54 +210,23 @@ class SpoolRun:
     def note(self, text: str) -> None:
         """Something the user should know, while the trial goes on, even on a full disk."""
         with contextlib.suppress(OSError):
-            self._append(records.noted(text))
+            self._journal.write(records.noted(text))
 
     def end(self, outcome: Outcome) -> None:
         """Write the outcome and return when it is on the disk. The first one counts."""
-        if self._outcome is not None or os.getpid() != self._owner:
+        if self._outcome is not None or not self._journal.is_own:
             return
         self._outcome = outcome
-        self._closing.set()
-        self._writer.join()
-        self._flush()
-        self._append(records.finished(outcome, time.monotonic() - self._began))
-        self._spool.sync()
-        self._spool.close()
+        self._journal.close(records.finished(outcome, time.monotonic() - self._began))
 
-    def _append(self, record: bytes) -> None:
-        if os.getpid() == self._owner:
-            with self._writing:
-                self._spool.append(record)
-
-    def _write_out(self) -> None:
-        while not self._closing.wait(FLUSH_SECONDS):
-            # A full disk must not end the training: the rows wait, and the next round tries again.
-            with contextlib.suppress(OSError):
-                self._flush()
-
-    def _flush(self) -> None:
-        if os.getpid() != self._owner:
-            return
-        # The whole of it, so that rows keep their order whichever thread writes them.
-        with self._writing:
-            self._queue_timings()
-            rows = [self._rows.popleft() for _ in range(len(self._rows))]
-            if not rows:
-                return
-            try:
-                self._append(records.points(records.blocks_of(rows)))
-            except OSError:
-                self._rows.extendleft(reversed(rows))
-                raise
-
-    def _queue_timings(self) -> None:
+    def _add_timings(self) -> None:
         """Seconds spent on each part so far, as metrics `time/<part>`, at most once for a step."""
         step, parts = self._step, dict(self._parts)
         if parts and step > self._timed:
             self._timed = step
             names = tuple(f"time/{part}" for part in parts)
             seconds = time.monotonic() - self._began
-            self._rows.append((step, seconds, names, tuple(parts.values())))
+            self._journal.add((step, seconds, names, tuple(parts.values())))
 
     def _training_seconds(self) -> float:
         return self._inherited + time.monotonic() - self._began
