@@ -24,7 +24,7 @@ from tunebook.app import cli
 from tunebook.files import spool
 
 # Mappings from names that users choose, not from names that we do.
-CHOSEN = {"outcomes", "params", "setting", "metrics", "differences", "equal"}
+CHOSEN = {"fixed", "outcomes", "params", "setting", "metrics", "differences", "equal"}
 KINDS = {type(None): "null", bool: "boolean", int: "number", float: "number", str: "text"}
 
 

@@ -14,21 +14,20 @@ from tunebook.core.errors import ProgramError
 from tunebook.core.results import Results
 from tunebook.running.loop import Ending
 
-FILES = ("train.py", "model.yaml")
-_NEEDED = ("torch", "mnist1d")
+FILE = "model.yaml"
+_NEEDED = ("torch", "safetensors", "mnist1d")
 
 
 def run_demo(folder: Path, trials: int, *, quiet: bool) -> Ending:
-    """Write the demo's files into a folder, run its study, show the best trials and the book."""
+    """Write the demo's study into a folder, run it, show the best trials and the book."""
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise ProgramError(f"the demo needs {' and '.join(missing)}: pip install 'tunebook[demo]'")
-    for name in FILES:
-        _write(folder / name)
+    _write(folder / FILE)
     console = Console(quiet=True) if quiet else tables.console()
     console.print(_introduction(folder))
     book = folder / places.DEFAULT_FOLDER
-    wish = start.Wish(folder / "model.yaml", trials=trials)
+    wish = start.Wish(folder / FILE, trials=trials)
     ending, results = start.run_file(wish, book, workflow.Options(), quiet=quiet)
     console.print(tables.study(describe.study(results, top=5)))
     if ending.done:
@@ -41,7 +40,7 @@ def run_demo(folder: Path, trials: int, *, quiet: bool) -> Ending:
 
 
 def _write(path: Path) -> None:
-    """Put a demo file in place; one that the user has changed stays as it is."""
+    """Put the study file in place; one that the user has changed stays as it is."""
     if not path.exists():
         source = resources.files("tunebook.app").joinpath("demo_files", path.name)
         start.write_text(path, source.read_text(encoding="utf-8"))
@@ -49,8 +48,8 @@ def _write(path: Path) -> None:
 
 def _introduction(folder: Path) -> str:
     return (
-        f"{folder}/train.py    trains a small network on MNIST-1D\n"
-        f"{folder}/model.yaml  asks whether convolutions help when both networks are tuned\n"
+        f"{folder}/{FILE} asks a question about MNIST-1D, a small problem:\n"
+        "is a convolutional network better than a plain one, when both are well tuned?\n"
     )
 
 
@@ -61,5 +60,5 @@ def _next_steps(folder: Path, results: Results) -> str:
         f"\nGo on with: cd {folder}\n"
         f"  tunebook show model {number:<16} one trial: its metrics and attempts\n"
         "  tunebook run model.yaml --trials 30  more trials of the same two settings\n"
-        "  tunebook init train.py:train         a study file of your own"
+        "  tunebook init train.py:train         a study file for a function of your own"
     )

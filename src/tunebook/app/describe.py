@@ -11,7 +11,7 @@ from tunebook.app import reproducing
 from tunebook.core.curves import Curve
 from tunebook.core.objective import Measure
 from tunebook.core.results import AttemptRecord, Results, TrialRecord
-from tunebook.core.space import Setting
+from tunebook.core.space import Fixed, Setting
 from tunebook.core.trials import Code, OutcomeKind
 
 Data = dict[str, Any]
@@ -34,6 +34,7 @@ def study(results: Results, top: int = 10) -> Data:
             "better": objective.metric.better,
             "reduction": objective.reduction,
         },
+        "fixed": {p.name: p.source.value for p in known.space if isinstance(p.source, Fixed)},
         "trials": len(results),
         "outcomes": results.counts(),
         "settings": [_setting(results, setting) for setting in _settings(results)],

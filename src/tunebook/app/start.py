@@ -16,7 +16,7 @@ from tunebook.execution import programs
 from tunebook.running import ownership
 from tunebook.running.loop import Ending
 
-REFERENCE_LOOP = "tunebook.training.loop:train"
+REFERENCE_LOOP = "tunebook.training.loop:trainer"
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def study(data: Data, most: int | None = None) -> RenderableType:
     )
     parts += [Text(""), *_settings(data["settings"], objective["better"], most)]
     if data["best"]:
-        parts += [Text(""), _bold("Best trials"), _best(data["best"])]
+        parts += [Text(""), _bold("Best trials"), _best(data["best"], data["fixed"])]
     if data["not_complete"]:
         parts += [Text(""), _bold("Trials without a result"), _without(data["not_complete"])]
     return Group(*parts)
@@ -163,10 +163,11 @@ def _rank(best: Data | None, better: str) -> float:
     return -best["value"] if better == "higher" else float(best["value"])
 
 
-def _best(rows: list[Data]) -> Table:
+def _best(rows: list[Data], fixed: Data) -> Table:
+    """The best trials with what distinguishes them; what is fixed is the same for all."""
     table = plain("trial", "value", "step", "parameters", right=("trial", "value", "step"))
     for row in rows:
-        params = config_text(row["params"])
+        params = config_text({n: value for n, value in row["params"].items() if n not in fixed})
         table.add_row(str(row["trial"]), _shown(row["value"]), str(row["step"]), params)
     return table
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import functools
 import importlib
 import importlib.util
 import inspect
@@ -26,8 +25,8 @@ from tunebook.execution import outcomes
 class NamedFunction:
     """A function of a file (`train.py:train`) or of a module (`package.module:train`).
 
-    With `by`, what is named is no function but a task: `by` names the loop that trains it, a
-    function of the task and the run.
+    With `by`, what is named is no function but a task: `by` names a function that makes the
+    training function of a task.
     """
 
     source: str
@@ -48,9 +47,11 @@ class NamedFunction:
         with _importing(self.source):
             module = self._module()
         if self.by is not None:
-            loop_module, _, loop = self.by.partition(":")
-            train = getattr(importlib.import_module(loop_module), loop)
-            return functools.partial(train, self._attribute(module, "task"))
+            home, _, name = self.by.partition(":")
+            trainer: Callable[[object], TrainFunction] = getattr(
+                importlib.import_module(home), name
+            )
+            return trainer(self._attribute(module, "task"))
         found = self._attribute(module, "function")
         check_signature(found, self.reference)
         return found  # type: ignore[no-any-return]
@@ -58,9 +59,8 @@ class NamedFunction:
     def _attribute(self, module: ModuleType, kind: str) -> Any:
         found = getattr(module, self.function, None)
         if found is None or (kind == "function" and not callable(found)):
-            asked = inspect.isfunction if kind == "function" else lambda value: True
-            names = [name for name, value in vars(module).items() if asked(value)]
-            near = did_you_mean(self.function, names)
+            functions = [n for n, value in vars(module).items() if inspect.isfunction(value)]
+            near = did_you_mean(self.function, functions if kind == "function" else dir(module))
             raise ProgramError(f"{self.source} has no {kind} {self.function!r}{near}")
         return found
 

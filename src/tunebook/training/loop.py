@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
 
-from tunebook.core.protocols import Run
+from tunebook.core.protocols import Run, TrainFunction
 from tunebook.training.averaging import Average
 from tunebook.training.checkpoints import State
 from tunebook.training.data import Batch, augmented, on_device, prefetched, training_batches
@@ -21,6 +22,18 @@ from tunebook.training.recipe import ReadParams, Recipe
 from tunebook.training.regularisation import give_generator
 from tunebook.training.schedules import rate
 from tunebook.training.task import Task
+
+
+def trainer(task: Task) -> TrainFunction:
+    """The training function of a task.
+
+    It is made once, before processes are forked for the trials: what a task can prepare for all of
+    them, such as its data, is loaded here.
+    """
+    prepare = getattr(task, "prepare", None)
+    if prepare is not None:
+        prepare()
+    return functools.partial(train, task)
 
 
 def train(task: Task, run: Run) -> None:

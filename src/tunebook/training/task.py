@@ -40,7 +40,11 @@ class Facts:
 
 
 class Task(Protocol):
-    """A problem for the reference loop."""
+    """A problem for the reference loop.
+
+    A task may also have a method `prepare()`, called once before the processes of trials are
+    forked: what it keeps for `data` is then made once for all of them.
+    """
 
     @property
     def facts(self) -> Facts:

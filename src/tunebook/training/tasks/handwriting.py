@@ -55,6 +55,9 @@ class Digits:
         }
     )
 
+    def prepare(self) -> None:
+        examples()
+
     def data(self, params: Config) -> Data:
         train, valid = examples()
         return Data(train, valid)

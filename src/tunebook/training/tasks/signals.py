@@ -59,6 +59,9 @@ class Mnist1D:
         }
     )
 
+    def prepare(self) -> None:
+        examples()
+
     def data(self, params: Config) -> Data:
         train, valid = examples()
         return Data(train, valid)
