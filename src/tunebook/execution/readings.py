@@ -15,7 +15,7 @@ def number(value: object) -> float | None:
     (3.0, None, None)
     """
     try:
-        plain = _plain(value)
+        plain = value if isinstance(value, float | int) else _plain(value)
         return float(plain) if hasattr(plain, "__float__") else None
     except (TypeError, ValueError, OverflowError):
         return None
