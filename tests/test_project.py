@@ -166,9 +166,7 @@ def test_the_tests_mirror_the_source() -> None:
     for path in sorted(source.rglob("*.py")):
         place = path.relative_to(source)
         test = tests / place.with_name(f"test_{path.stem.lstrip('_')}.py")
-        # What lies in demo_files is a user's program; the test of the demo runs it.
-        plain = path.name in ("__init__.py", "__main__.py") or "demo_files" in place.parts
-        if not plain and has_code(path.read_text()):
+        if path.name not in ("__init__.py", "__main__.py") and has_code(path.read_text()):
             if not test.exists():
                 missing.append(f"{test.relative_to(ROOT)} for {place}")
     assert missing == []

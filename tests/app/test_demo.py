@@ -22,7 +22,13 @@ def original(name: str) -> str:
 def check_words(out: str) -> None:
     """What it prints fits a terminal and ends in the best trials, the book and the way on."""
     assert max(map(len, (line.rstrip() for line in out.splitlines()))) <= 80
-    order = ["asks a question", "Best trials", "The book", "best       valid/error", "Go on with: cd"]
+    order = [
+        "asks a question",
+        "Best trials",
+        "The book",
+        "best       valid/error",
+        "Go on with: cd",
+    ]
     places = [out.index(part) for part in order]
     assert places == sorted(places)
 
