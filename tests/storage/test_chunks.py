@@ -99,5 +99,6 @@ def test_damage_is_told(packed: bytes, count: int) -> None:
         unpack_ints(packed, count)
     assert str(refusal.value) == (
         f"stored points are damaged ({len(packed)} bytes do not hold {count} numbers); "
-        "copy the folder of the book, then run `tunebook recover`"
+        "copy the folder of the book before anything else: "
+        "every result is also in the spools of its attempts"
     )

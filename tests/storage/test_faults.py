@@ -26,7 +26,8 @@ BOOK = Path("/somewhere/book.db")
         (
             "SQLITE_CORRUPT_INDEX",
             "/somewhere/book.db is damaged or is not a book (SQLITE_CORRUPT_INDEX); nothing was "
-            "written. Copy the folder /somewhere, then run `tunebook recover`",
+            "written. Copy the folder /somewhere before anything else: "
+            "every result is also in the spools of its attempts",
         ),
         (
             "SQLITE_FULL",

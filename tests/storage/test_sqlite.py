@@ -333,7 +333,9 @@ def test_an_error_of_our_own_is_not_dressed_up(
 
 def test_row_12_damage_is_found_when_a_writer_opens(folder: Path) -> None:
     _damage(folder)
-    with pytest.raises(StoreError, match=r"book.db is damaged .* run `tunebook recover`"):
+    with pytest.raises(
+        StoreError, match=r"book.db is damaged .* every result is also in the spools"
+    ):
         open_store(folder)
 
 

@@ -74,6 +74,7 @@ def _expand(packed: bytes, count: int) -> NDArray[np.uint8]:
     except (zlib.error, ValueError):
         raise StoreError(
             f"stored points are damaged ({len(packed)} bytes do not hold {count} numbers); "
-            "copy the folder of the book, then run `tunebook recover`"
+            "copy the folder of the book before anything else: "
+            "every result is also in the spools of its attempts"
         ) from None
     return np.ascontiguousarray(numbers.T if way == _SHUFFLED else numbers).reshape(-1)

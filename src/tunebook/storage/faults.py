@@ -47,7 +47,8 @@ def explain(name: str, book: Path) -> str | None:
         case ["CORRUPT" | "NOTADB"]:
             return (
                 f"{book} is damaged or is not a book ({name}); nothing was written. "
-                f"Copy the folder {book.parent}, then run `tunebook recover`"
+                f"Copy the folder {book.parent} before anything else: "
+                "every result is also in the spools of its attempts"
             )
         case ["FULL" | "IOERR"]:
             return (

@@ -26,7 +26,7 @@ from tunebook.storage.mounts import refuse_network
 from tunebook.storage.reading import read_results, read_studies
 
 BOOK = "book.db"
-# A check reads the whole file. Above this size damage is found when it is met, or by `recover`.
+# A check reads the whole file. Above this size damage is found when it is met.
 CHECKED_BYTES = 64 * 2**20
 
 
@@ -159,5 +159,6 @@ def _check(engine: Engine, book: Path) -> None:
     if found != "ok":
         raise StoreError(
             f"{book} is damaged ({found.splitlines()[-1]}); nothing was written. "
-            f"Copy the folder {book.parent}, then run `tunebook recover`"
+            f"Copy the folder {book.parent} before anything else: "
+            "every result is also in the spools of its attempts"
         )
