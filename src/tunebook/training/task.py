@@ -68,7 +68,10 @@ class BundledTask(Task, Protocol):
 
     @property
     def defaults(self) -> Config:
-        """A good configuration, picked by hand: it reaches `facts.reached` in `facts.steps`."""
+        """A good configuration, picked by hand.
+
+        It reaches `facts.reached` in `facts.steps`, in front of which its warmup comes, if any.
+        """
 
 
 def weighted(values: Tensor, weights: Tensor) -> Pair:

@@ -19,17 +19,28 @@ from tunebook.training.evaluation import evaluate
 from tunebook.training.loop import fit
 from tunebook.training.recipe import Recipe
 from tunebook.training.task import BundledTask
+from tunebook.training.tasks import clothes, handwriting, signals, text
 from tunebook.training.tasks.clothes import FOLDER, PACKAGE
-from tunebook.training.tasks.text import encoded
 
 STEPS = 25
+CACHES = {
+    "characters": text.encoded,
+    "digits": handwriting.examples,
+    "fashion_mnist": clothes.examples,
+    "mnist1d": signals.examples,
+}
 
 
 @pytest.fixture(params=tasks.__all__)
-def task(request: pytest.FixtureRequest) -> BundledTask:
+def name(request: pytest.FixtureRequest) -> str:
     if request.param == "fashion_mnist" and not FOLDER.is_dir():
         pytest.skip(f"Debian's package {PACKAGE} is not installed")
-    found: BundledTask = getattr(tasks, request.param)
+    return str(request.param)
+
+
+@pytest.fixture
+def task(name: str) -> BundledTask:
+    found: BundledTask = getattr(tasks, name)
     return found
 
 
@@ -70,11 +81,11 @@ def test_an_untrained_model_is_at_chance(task: BundledTask) -> None:
     torch.manual_seed(0)
     model = task.build({})
     found = evaluate(model, task, task.data({}).valid, 500).values
-    symbols = 10 if task.facts.chance == 0.9 else len(encoded(None).alphabet)
+    symbols = 10 if task.facts.chance == 0.9 else len(text.encoded(None).alphabet)
     assert found["loss"] == pytest.approx(math.log(symbols), rel=0.12)
     assert found["error"] > 0.75
-    name = task.facts.metric.name.removeprefix("valid/")
-    assert found[name] > 0.8 * task.facts.chance
+    metric = task.facts.metric.name.removeprefix("valid/")
+    assert found[metric] > 0.8 * task.facts.chance
 
 
 def test_a_learning_rate_is_enough(task: BundledTask, tmp_path: Path) -> None:
@@ -91,3 +102,13 @@ def test_every_default_is_read(task: BundledTask, tmp_path: Path) -> None:
     run = MemoryRun(tmp_path, {**task.defaults, "no_parameter": 1}, steps=2)
     with pytest.raises(StudyError, match="reads no_parameter;"):
         fit(task, run, ALONE)
+
+
+def test_data_that_were_prepared_are_not_made_again(name: str, task: BundledTask) -> None:
+    cache = CACHES[name]
+    cache.cache_clear()
+    task.prepare()
+    made = cache.cache_info().misses
+    assert made > 0
+    task.data({})
+    assert cache.cache_info().misses == made

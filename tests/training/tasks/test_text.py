@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from tunebook.core.errors import StudyError
+from tunebook.core.errors import ProgramError, StudyError
 from tunebook.core.space import Config
 from tunebook.training.data import Batch
 from tunebook.training.evaluation import evaluate
-from tunebook.training.tasks import characters
+from tunebook.training.tasks import characters, corpus, text
 from tunebook.training.tasks.text import (
     PADDING,
     UNKNOWN,
@@ -123,6 +123,18 @@ def test_the_loss_of_an_example_is_the_mean_over_its_own_characters() -> None:
         nn.functional.cross_entropy(outputs[1, :1], targets[1, :1]),
     ]
     torch.testing.assert_close(losses, torch.stack(expected))
+
+
+def test_a_python_without_sources_can_still_learn_from_a_file(
+    file: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(tmp_path))
+    monkeypatch.setattr(text, "encoded", encoded.__wrapped__)
+    monkeypatch.setattr(text, "corpus", corpus.corpus.__wrapped__)
+    characters.prepare()
+    assert len(characters.data({"text": file}).train) > 0
+    with pytest.raises(ProgramError, match="no sources of Python's standard library"):
+        characters.data({})
 
 
 def test_entropy_of_single_characters() -> None:

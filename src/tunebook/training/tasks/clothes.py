@@ -92,7 +92,7 @@ class FashionMnist:
     )
 
     def prepare(self) -> None:
-        examples(self.folder, "train")
+        self.data({})
 
     def data(self, params: Config) -> Data:
         learning, test = examples(self.folder, "train"), examples(self.folder, "t10k")
