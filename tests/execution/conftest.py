@@ -1,7 +1,8 @@
-"""Tests of execution do not wait for long, and leave no process behind."""
+"""Tests of execution do not wait for long, and leave neither processes nor modules behind."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -24,3 +25,11 @@ def _no_process_is_left() -> Iterator[None]:
     yield
     # A fork server ends a moment after its last keeper.
     wait_for(lambda: descendants() <= before, "processes that the test has left behind")
+
+
+@pytest.fixture(autouse=True)
+def _imports_are_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    yield
+    sys.modules.pop("train", None)
+    sys.modules.pop("tunebook_program", None)

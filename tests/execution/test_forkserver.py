@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -25,7 +27,7 @@ from attempts import (
 )
 from tunebook.core.events import Decision, Event, Finished, Started, Tick, Wait
 from tunebook.core.trials import Outcome, OutcomeKind
-from tunebook.execution import family
+from tunebook.execution import family, forkserver
 from tunebook.execution.processes import Processes
 from tunebook.execution.slots import Slot
 
@@ -151,16 +153,19 @@ def test_children_that_the_import_started_are_not_an_attempt_s(tmp_path: Path) -
         def train(run):
             if run["dies"]:
                 os.kill(os.getppid(), 9)
-            os.kill(helper.pid, 0)
+                time.sleep(60)
             return 1.0
         """,
     )
     proposed = [attempt_in(tmp_path, n, config={"dies": n == 1}) for n in (1, 2)]
-    ended = outcomes(run(Processes(TERMS, [Slot()]), program, proposed))
-    assert ended[1].kind is OutcomeKind.CRASHED
-    assert ended[2].kind is OutcomeKind.COMPLETE
-    # Whose it is sees to its end; here that is nobody.
-    os.kill(int(note.read_text()), signal.SIGKILL)
+    try:
+        ended = outcomes(run(Processes(TERMS, [Slot()]), program, proposed))
+        assert ended[1].kind is OutcomeKind.CRASHED
+        assert ended[2].kind is OutcomeKind.COMPLETE
+        assert is_alive(int(note.read_text()))
+    finally:
+        # Whose it is sees to its end; here that is nobody.
+        os.kill(int(note.read_text()), signal.SIGKILL)
 
 
 def test_a_killed_server_is_noticed_and_its_attempts_go_on(tmp_path: Path) -> None:
@@ -214,3 +219,42 @@ def test_attempts_that_a_killed_server_never_began_are_not_lost(tmp_path: Path) 
     assert set(ended) == {1, 2, 3}
     assert ended[2] == Outcome(OutcomeKind.CRASHED, "its processes died without a word")
     assert ended[3].kind is OutcomeKind.COMPLETE
+
+
+def test_what_cannot_be_forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def obstacle_with(cuda: bool, threads: int) -> str | None:
+        torch = SimpleNamespace(cuda=SimpleNamespace(is_initialized=lambda: cuda))
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, "torch", torch)
+            patch.setattr(Path, "iterdir", lambda _: iter(range(1 + threads)))
+            return forkserver._obstacle()
+
+    assert obstacle_with(cuda=False, threads=0) is None
+    assert obstacle_with(cuda=False, threads=1) == "importing it started 1 thread"
+    assert obstacle_with(cuda=True, threads=3) == "importing it started 3 threads"
+    assert obstacle_with(cuda=True, threads=0) == "importing it initialised CUDA"
+
+
+def test_a_machine_without_processes_to_spare_ends_the_attempt(tmp_path: Path) -> None:
+    program = program_in(
+        tmp_path,
+        """
+        import os
+        left = [1]
+        fork = os.fork
+
+        def once():
+            if not left:
+                raise BlockingIOError(11, "Resource temporarily unavailable")
+            left.pop()
+            return fork()
+
+        os.fork = once
+
+        def train(run):
+            return 1.0
+        """,
+    )
+    proposed = [attempt_in(tmp_path, n) for n in (1, 2)]
+    ended = outcomes(run(Processes(TERMS, [Slot()]), program, proposed))
+    assert {outcome.kind.value for outcome in ended.values()} == {"crashed"}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,39 +31,26 @@ class TestInline(ExecutorContract):
     def executor(self) -> Make:
         return lambda **given: Inline(terms(**given))
 
-    @pytest.fixture(autouse=True)
-    def _imports_as_before(self, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-        monkeypatch.setattr(sys, "path", list(sys.path))
-        yield
-        sys.modules.pop("train", None)
 
-
-def program(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    return program_in(folder, text)
-
-
-def test_it_runs_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_runs_in_this_process(tmp_path: Path) -> None:
     text = "import os\ndef train(run):\n    return os.getpid()"
-    events = run(Inline(TERMS), program(tmp_path, text, monkeypatch), [attempt_in(tmp_path)])
+    events = run(Inline(TERMS), program_in(tmp_path, text), [attempt_in(tmp_path)])
     assert curve(events) == [(0, float(os.getpid()))]
     started = events[0]
     assert isinstance(started, Started)
     assert started.pid == os.getpid()
 
 
-def test_ctrl_c_preempts_and_ends_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_preempts_and_ends_the_run(tmp_path: Path) -> None:
     text = "def train(run):\n    run.log({'loss': 1.0})\n    raise KeyboardInterrupt"
     proposed = iter([attempt_in(tmp_path, n) for n in (1, 2)])
-    events = run(Inline(TERMS), program(tmp_path, text, monkeypatch), proposed)
+    events = run(Inline(TERMS), program_in(tmp_path, text), proposed)
     assert outcomes(events) == {1: Outcome(OutcomeKind.PREEMPTED, "interrupted")}
     assert next(proposed).trial.number == 2
 
 
 @pytest.mark.parametrize("decision", [Decision.DRAIN, Decision.ABORT])
-def test_leaving_between_two_attempts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, decision: Decision
-) -> None:
+def test_leaving_between_two_attempts(tmp_path: Path, decision: Decision) -> None:
     ended: list[Event] = []
 
     def decide(event: Event) -> Decision:
@@ -73,14 +58,12 @@ def test_leaving_between_two_attempts(
         return decision if ended and isinstance(event, Tick) else Decision.GO_ON
 
     proposed = iter([attempt_in(tmp_path, n) for n in (1, 2)])
-    made = program(tmp_path, "def train(run):\n    return 1.0", monkeypatch)
+    made = program_in(tmp_path, "def train(run):\n    return 1.0")
     events = run(Inline(TERMS), made, proposed, decide)
     assert {n: ended.kind.value for n, ended in outcomes(events).items()} == {1: "complete"}
 
 
-def test_an_attempt_of_another_process_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_attempt_of_another_process_is_waited_for(tmp_path: Path) -> None:
     spec = spec_in(tmp_path)
     spec.write()
     script = """
@@ -100,7 +83,7 @@ begun.run.end(Outcome(OutcomeKind.COMPLETE, "finished elsewhere"))
     ) as other:
         assert other.stdout is not None
         assert other.stdout.readline() == b"begun\n"
-        made = program(tmp_path, "def train(run):\n    return 1.0", monkeypatch)
+        made = program_in(tmp_path, "def train(run):\n    return 1.0")
         events = run(Inline(TERMS), made, [spec.attempt])
     assert outcome(events) == Outcome(OutcomeKind.COMPLETE, "finished elsewhere")
     assert curve(events) == [(0, 7.0)]

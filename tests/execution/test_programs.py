@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,15 +14,6 @@ from tunebook.core.errors import ProgramError
 from tunebook.core.protocols import Run, TrainFunction
 from tunebook.execution import programs
 from tunebook.execution.programs import NamedFunction, PassedFunction
-
-
-@pytest.fixture(autouse=True)
-def _imports_as_before(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    before = set(sys.modules)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    yield
-    for name in set(sys.modules) - before:
-        del sys.modules[name]
 
 
 def refusal(folder: Path, text: str, reference: str = "train.py:train") -> str:

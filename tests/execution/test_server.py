@@ -75,6 +75,21 @@ def test_a_program_that_breaks_in_a_python_of_its_own(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("threads", [True, False])
+def test_a_program_finds_no_arguments(tmp_path: Path, threads: bool) -> None:
+    text = f"""
+    import sys, threading, time
+    if {threads}:
+        threading.Thread(target=time.sleep, args=(600,)).start()
+    arguments = sys.argv[1:]
+
+    def train(run):
+        run.log({{"loss": len(arguments) + len(sys.argv[1:])}})
+    """
+    events = run(Processes(TERMS, TWO), program_in(tmp_path, text), [attempt_in(tmp_path)])
+    assert curve(events) == [(0, 0.0)]
+
+
 def test_an_import_that_says_much_is_no_trouble(tmp_path: Path) -> None:
     text = "print('x' * 1_000_000)\ndef train(run):\n    print('hi')\n    return 1.0"
     events = run(Processes(TERMS, TWO), program_in(tmp_path, text), [attempt_in(tmp_path)])

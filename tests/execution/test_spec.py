@@ -66,3 +66,9 @@ def test_whoever_asked_first_is_not_overwritten(tmp_path: Path) -> None:
     urgent.write(tmp_path)
     ON_TERMINATION.write_if_first(tmp_path)
     assert StopRequest.read(tmp_path) == urgent
+
+
+def test_a_signal_handler_may_find_no_folder(tmp_path: Path) -> None:
+    ON_TERMINATION.write_if_first(tmp_path / "gone")
+    (tmp_path / "stop").mkdir()
+    ON_TERMINATION.write_if_first(tmp_path)

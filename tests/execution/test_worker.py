@@ -175,6 +175,16 @@ def test_row_24_an_exception_without_a_text(spec: Spec) -> None:
     assert ended.reason.startswith("KeyError (test_worker.py:")
 
 
+def test_row_24_an_exception_that_cannot_speak(spec: Spec) -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no")
+
+    ended = outcome(train_here(raising(Mute()), spec))
+    assert ended.reason.startswith("Mute (test_worker.py:")
+    assert "<exception str() failed>" in ended.detail
+
+
 def test_row_24_a_long_story_is_cut(spec: Spec) -> None:
     def recurse(run: Run) -> None:
         raise ValueError("x" * 100_000)
@@ -379,14 +389,17 @@ def test_a_process_out_of_memory_can_say_so(spec: Spec) -> None:
 def test_sigterm_asks_to_leave_and_ends_children_as_usual(spec: Spec) -> None:
     spec.write()
 
-    def child() -> bool:
-        worker._obey_termination(spec)
+    def died_of_sigterm() -> bool:
         grandchild = os.fork()
         if grandchild == 0:
             time.sleep(60)
             os._exit(0)
         os.kill(grandchild, signal.SIGTERM)
-        died = os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1]) == -signal.SIGTERM
+        return os.waitstatus_to_exitcode(os.waitpid(grandchild, 0)[1]) == -signal.SIGTERM
+
+    def child() -> bool:
+        worker._obey_termination(spec)
+        died = all(died_of_sigterm() for _ in range(50))
         untouched = StopRequest.read(spec.folder) is None
         os.kill(os.getpid(), signal.SIGTERM)
         return died and untouched

@@ -33,7 +33,7 @@ START_OF_WORKER = (
 
 def main() -> None:
     """The server's life: load the program, say whether it can be forked, serve."""
-    channel = Channel(socket.socket(fileno=int(sys.argv[1])))
+    channel = Channel(socket.socket(fileno=int(sys.argv.pop())))
     family.do_and_leave(lambda: _live(channel))
 
 

@@ -54,7 +54,7 @@ def out_of_memory(reason: str, detail: str = "") -> Outcome:
 def of_exception(error: BaseException) -> Outcome:
     """A program's exception: out of memory is the configuration's fault, the rest its own."""
     detail = "".join(traceback.format_exception(error))[-LONGEST_DETAIL:]
-    text = f"{type(error).__name__}: {error}".strip().rstrip(":")
+    text = _in_words(error)
     if isinstance(error, MemoryError) or _speaks_of_memory(error):
         return out_of_memory(f"out of memory: {text}"[:LONGEST_REASON], detail)
     if isinstance(error, KeyboardInterrupt):
@@ -131,8 +131,17 @@ def place(error: BaseException) -> str:
     return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
 
 
+def _in_words(error: BaseException) -> str:
+    try:
+        said = str(error)
+    except Exception:
+        # An exception of the user's own may not be able to say what it is about.
+        said = ""
+    return f"{type(error).__name__}: {said}".strip().rstrip(":")
+
+
 def _speaks_of_memory(error: BaseException) -> bool:
-    text = f"{type(error).__name__} {error}".lower()
+    text = _in_words(error).lower()
     return isinstance(error, Exception) and any(part in text for part in _OUT_OF_MEMORY)
 
 

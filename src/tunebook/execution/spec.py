@@ -12,6 +12,7 @@ checkpoints/   folders by step
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -95,9 +96,13 @@ class StopRequest:
         atomic.write_file(folder / "stop", content, durable=False)
 
     def write_if_first(self, folder: Path) -> None:
-        """Ask, unless somebody has asked before, who may be more urgent."""
-        if StopRequest.read(folder) is None:
-            self.write(folder)
+        """Ask, unless somebody has asked before, who may be more urgent.
+
+        For signal handlers: a disk that refuses must not raise in the middle of anything.
+        """
+        with suppress(OSError):
+            if StopRequest.read(folder) is None:
+                self.write(folder)
 
     @staticmethod
     def read(folder: Path) -> StopRequest | None:

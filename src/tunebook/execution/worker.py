@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import sys
+import threading
 from pathlib import Path
 
 from tunebook.core.protocols import Program, TrainFunction
@@ -61,7 +62,8 @@ def work(function: TrainFunction, spec: Spec) -> None:
 
 def main() -> None:
     """A worker in a Python of its own: the attempt's folder and the program come by descriptor."""
-    folder, descriptor = Path(sys.argv[1]), int(sys.argv[2])
+    # The arguments are ours: a program that looks at them finds none.
+    descriptor, folder = int(sys.argv.pop()), Path(sys.argv.pop())
     with os.fdopen(descriptor, "rb") as file:
         program = programs.from_json(file.read().decode())
     family.do_and_leave(lambda: work(_load(program), Spec.read(folder)))
@@ -81,18 +83,29 @@ def _load(program: Program) -> TrainFunction:
 
 
 def _obey_termination(spec: Spec) -> None:
-    """Let SIGTERM, which batch systems send to every process, ask the program to save and leave."""
+    """Let SIGTERM, which batch systems send to every process, ask the program to save and leave.
+
+    Forked children, such as a data loader's, die of it as usual: their parent may wait for that.
+    The signal is held back while a process forks, so that none is lost between the two.
+    """
+    held = threading.local()
 
     def ask(*_: object) -> None:
         ON_TERMINATION.write_if_first(spec.folder)
 
-    def die_as_usual() -> None:
-        # A child, such as a data loader's, must not survive being terminated by its parent.
+    def hold() -> None:
+        held.before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+    def release() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held.before)
+
+    def release_child() -> None:
         if signal.getsignal(signal.SIGTERM) is ask:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        release()
 
     signal.signal(signal.SIGTERM, ask)
-    os.register_at_fork(after_in_child=die_as_usual)
+    os.register_at_fork(before=hold, after_in_parent=release, after_in_child=release_child)
 
 
 def _set_threads(slot: Slot) -> None:
