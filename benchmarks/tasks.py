@@ -30,6 +30,7 @@ from typing import NoReturn
 import torch
 
 from tunebook.core.domains import Value
+from tunebook.core.errors import TunebookError
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
 from tunebook.training import tasks
@@ -132,12 +133,16 @@ def main() -> int:
     with ProcessPoolExecutor(asked.workers, mp_context=get_context("spawn")) as pool:
         for name in asked.tasks or SEEDS:
             seeds = range(asked.seeds or SEEDS[name])
-            found = list(pool.map(trained, [name] * len(seeds), seeds))
+            try:
+                found = list(pool.map(trained, [name] * len(seeds), seeds))
+            except TunebookError as error:
+                print(f"{name:<14}not run: {error}", flush=True)
+                continue
             values, seconds = ([pair[k] for pair in found] for k in (0, 1))
             print_row(name, values, seconds)
             claims.append(claim_of(name, values))
     print(json.dumps({"claims": claims}))
-    return 0
+    return 0 if len(claims) == len(asked.tasks or SEEDS) else 1
 
 
 if __name__ == "__main__":
