@@ -173,6 +173,29 @@ def test_a_full_disk_leaves_the_spool_as_it_was(
     assert content_of(path) == [b"one", b"three"]
 
 
+@pytest.mark.parametrize(("written", "kept"), [(5, [b"one"]), (11, [b"one", b"two"])])
+def test_an_interrupt_leaves_a_whole_record_or_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int, kept: list[bytes]
+) -> None:
+    path = tmp_path / "spool"
+    writer = SpoolWriter(path)
+    writer.append(b"one")
+    whole = os.pwrite
+
+    def interrupted(descriptor: int, data: bytes, at: int) -> int:
+        whole(descriptor, bytes(data[:written]), at)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "pwrite", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        writer.append(b"two")
+    monkeypatch.undo()
+    assert content_of(path) == kept
+    writer.append(b"three")
+    writer.close()
+    assert content_of(path) == [*kept, b"three"]
+
+
 def test_the_name_of_a_new_spool_is_made_durable_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

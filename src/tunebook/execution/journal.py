@@ -50,7 +50,7 @@ class Journal:
                 self._spool.append(record)
 
     def flush(self) -> None:
-        """Write what is queued. If the disk refuses, it stays queued and the error is raised."""
+        """Write what is queued, or raise; what was not written stays queued."""
         if not self.is_own:
             return
         # The whole of it, so that points keep their order whichever thread writes them.
@@ -62,7 +62,7 @@ class Journal:
                 left -= len(rows)
                 try:
                     self._spool.append(records.points(records.blocks_of(rows)))
-                except OSError:
+                except BaseException:
                     self._rows.extendleft(reversed(rows))
                     raise
 

@@ -28,7 +28,7 @@ class SpoolWriter:
         os.ftruncate(self._descriptor, self._end)
 
     def append(self, content: bytes) -> None:
-        """Add a record. If the disk refuses, the spool stays as it was and the error is raised."""
+        """Add a record, or raise; then it is there as a whole or not at all."""
         if not 0 < len(content) <= _LARGEST:
             raise ValueError(f"a record has 1 to {_LARGEST} bytes, got {len(content)}")
         record = memoryview(_HEADER.pack(len(content), zlib.crc32(content)) + content)
@@ -38,10 +38,12 @@ class SpoolWriter:
                 written = os.pwrite(self._descriptor, record, position)
                 position += written
                 record = record[written:]
-        except OSError:
+            self._end = position
+        except BaseException:
+            # The disk has refused, or Ctrl-C was pressed, perhaps when the record was whole.
+            self._end = _valid_end(self._descriptor, self._end)
             os.ftruncate(self._descriptor, self._end)
             raise
-        self._end = position
 
     def sync(self) -> None:
         """Return when every record so far is on the disk."""
@@ -86,8 +88,7 @@ def _record_at(descriptor: int, offset: int) -> bytes | None:
     return content
 
 
-def _valid_end(descriptor: int) -> int:
-    offset = 0
+def _valid_end(descriptor: int, offset: int = 0) -> int:
     while (record := _record_at(descriptor, offset)) is not None:
         offset += _HEADER.size + len(record)
     return offset
