@@ -65,7 +65,7 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
         fused=recipe.fused,
     )
     average = Average(bare(model), recipe.past_share) if recipe.average != "none" else None
-    # Whatever draws from the global generators, such as an augmentation, differs between ranks.
+    # Whatever a model or a task draws from the global generators differs between ranks.
     seed_everything(streams.seed_of("augmentation"))
 
     state = State(bare(model), optimiser, average, {"dropout": dropout})
