@@ -40,12 +40,12 @@ for number in range(rounds):
 """
 
 
-@pytest.mark.parametrize("rounds", [5, pytest.param(100, marks=pytest.mark.long)])
+@pytest.mark.parametrize("rounds", [3, pytest.param(30, marks=pytest.mark.long)])
 def test_row_15_twenty_processes_make_one_study(tmp_path: Path, rounds: int) -> None:
     tests = str(Path(__file__).parents[1])
     start = f"import sys; sys.path.insert(0, {tests!r})\n{CREATORS}"
     command = [sys.executable, "-c", start, str(tmp_path), "20", str(rounds)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=170, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=900, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     for number in range(rounds):
         oracle.check(tmp_path / str(number))
