@@ -26,7 +26,7 @@ from attempts import (
     wait_for,
 )
 from tunebook.core.events import Decision, Event, Finished, Started, Tick, Wait
-from tunebook.core.trials import Outcome, OutcomeKind
+from tunebook.core.trials import Attempt, Outcome, OutcomeKind
 from tunebook.execution import family, forkserver
 from tunebook.execution.processes import Processes
 from tunebook.execution.slots import Slot
@@ -182,10 +182,20 @@ def test_a_killed_server_is_noticed_and_its_attempts_go_on(tmp_path: Path) -> No
             return 1.0
         """,
     )
-    proposed = [attempt_in(tmp_path, n, config={"waits": n == 1}) for n in (1, 2, 3)]
     servers: list[int] = []
     ended: dict[int, Outcome] = {}
-    for event in running(Processes(TERMS, TWO), program, proposed):
+
+    def proposals() -> Iterator[Attempt | Wait]:
+        for number in (1, 2):
+            yield attempt_in(tmp_path, number, config={"waits": number == 1})
+        while not ended:
+            yield Wait()
+        # What is asked of a server that is dead, but not known to be, has crashed.
+        yield Wait()
+        yield Wait()
+        yield attempt_in(tmp_path, 3, config={"waits": False})
+
+    for event in running(Processes(TERMS, TWO), program, proposals()):
         if isinstance(event, Started) and is_alive(event.pid):
             servers.append(server_of(event))
             if event.attempt.trial.number == 1:
@@ -204,7 +214,7 @@ def test_attempts_that_a_killed_server_never_began_are_not_lost(tmp_path: Path) 
     program = program_in(tmp_path, "def train(run):\n    return 1.0")
     before = family.children()
 
-    def proposals() -> Iterator[object]:
+    def proposals() -> Iterator[Attempt | Wait]:
         yield attempt_in(tmp_path, 1)
         (server,) = family.children() - before
         os.kill(server, signal.SIGSTOP)
@@ -215,7 +225,7 @@ def test_attempts_that_a_killed_server_never_began_are_not_lost(tmp_path: Path) 
         yield attempt_in(tmp_path, 3)
 
     executor = Processes(TERMS, (Slot(0), Slot(1), Slot(2)))
-    ended = outcomes(run(executor, program, proposals()))  # type: ignore[arg-type]
+    ended = outcomes(run(executor, program, proposals()))
     assert set(ended) == {1, 2, 3}
     assert ended[2] == Outcome(OutcomeKind.CRASHED, "its processes died without a word")
     assert ended[3].kind is OutcomeKind.COMPLETE

@@ -333,11 +333,12 @@ def test_an_attempt_without_its_description_is_adopted(tmp_path: Path) -> None:
 def test_a_dead_attempt_is_not_begun_again(tmp_path: Path) -> None:
     specs = orphaned(tmp_path)
     program = program_in(tmp_path, "def train(run):\n    raise AssertionError")
-    events = running(Processes(TERMS, TWO), program, [spec.attempt for spec in specs])
-    for _ in specs:
-        started = next_started(events)
-        os.kill(started.pid, signal.SIGKILL)
-    ended = outcomes(rest(events))
+    events = []
+    for event in running(Processes(TERMS, TWO), program, [spec.attempt for spec in specs]):
+        events.append(event)
+        if isinstance(event, Started):
+            os.kill(event.pid, signal.SIGKILL)
+    ended = outcomes(events)
     vanished = Outcome(OutcomeKind.CRASHED, "its processes died without a word")
     assert ended == {1: vanished, 2: vanished}
     for number, spec in enumerate(specs, 1):
