@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,51 @@ def test_a_function_of_a_module(tmp_path: Path) -> None:
     program = programs.parse("some_package.tr:train", tmp_path)
     assert program.path is None
     assert program.load()(None) == 7  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def loop(tmp_path: Path) -> Iterator[str]:
+    """A function that makes the training function of a task."""
+    (tmp_path / "some_loop.py").write_text(
+        "def trainer(task):\n"
+        "    if not task: raise ValueError('no data')\n"
+        "    return lambda run: task + 1\n"
+    )
+    yield "some_loop:trainer"
+    sys.modules.pop("some_loop", None)
+
+
+def test_a_task_is_trained_by_a_loop(tmp_path: Path, loop: str) -> None:
+    (tmp_path / "tasks.py").write_text("large = 41\n")
+    program = programs.parse_task("tasks.py:large", tmp_path, by=loop)
+    assert program.reference == "tasks.py:large"
+    assert program.load()(None) == 42  # type: ignore[arg-type]
+    assert brought(program) == "42"
+    sys.modules.pop("tasks")
+
+
+@pytest.mark.parametrize(
+    ("task", "reason"),
+    [
+        ("larg", "tasks.py has no task 'larg'; did you mean 'large'?"),
+        ("empty", "importing tasks.py failed: ValueError: no data (some_loop.py:2)"),
+    ],
+)
+def test_a_task_that_cannot_be_trained(tmp_path: Path, loop: str, task: str, reason: str) -> None:
+    (tmp_path / "tasks.py").write_text("large = 41\nempty = 0\n")
+    with pytest.raises(ProgramError) as raised:
+        programs.parse_task(f"tasks.py:{task}", tmp_path, by=loop).load()
+    assert str(raised.value) == reason
+    sys.modules.pop("tasks")
+
+
+def test_what_names_no_task(tmp_path: Path) -> None:
+    with pytest.raises(ProgramError) as raised:
+        programs.parse_task("tasks.py", tmp_path, by="loop:trainer")
+    assert str(raised.value) == (
+        "'tasks.py' does not name a task; "
+        "write MODULE:TASK, such as tunebook.training.tasks:mnist1d"
+    )
 
 
 @pytest.mark.parametrize("name", ["random.py", "numpy.py", "my-model.py", "json.py"])

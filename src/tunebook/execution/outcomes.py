@@ -54,7 +54,7 @@ def out_of_memory(reason: str, detail: str = "") -> Outcome:
 def of_exception(error: BaseException) -> Outcome:
     """A program's exception: out of memory is the configuration's fault, the rest its own."""
     detail = "".join(traceback.format_exception(error))[-LONGEST_DETAIL:]
-    text = _in_words(error)
+    text = in_words(error)
     if isinstance(error, MemoryError) or _speaks_of_memory(error):
         return out_of_memory(f"out of memory: {text}"[:LONGEST_REASON], detail)
     if isinstance(error, KeyboardInterrupt):
@@ -124,14 +124,8 @@ def vanished(reason: str) -> Outcome:
     return Outcome(OutcomeKind.CRASHED, reason)
 
 
-def place(error: BaseException) -> str:
-    """Where in the user's own code an exception came from: " (train.py:12)", or nothing."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES)]
-    return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
-
-
-def _in_words(error: BaseException) -> str:
+def in_words(error: BaseException) -> str:
+    """An exception's kind and what it says."""
     try:
         said = str(error)
     except Exception:
@@ -140,8 +134,15 @@ def _in_words(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}".strip().rstrip(":")
 
 
+def place(error: BaseException) -> str:
+    """Where in the user's own code an exception came from: " (train.py:12)", or nothing."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith(_LIBRARIES)]
+    return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
+
+
 def _speaks_of_memory(error: BaseException) -> bool:
-    text = _in_words(error).lower()
+    text = in_words(error).lower()
     return isinstance(error, Exception) and any(part in text for part in _OUT_OF_MEMORY)
 
 

@@ -46,12 +46,12 @@ class NamedFunction:
     def load(self) -> TrainFunction:
         with _importing(self.source):
             module = self._module()
-        if self.by is not None:
-            home, _, name = self.by.partition(":")
-            trainer: Callable[[object], TrainFunction] = getattr(
-                importlib.import_module(home), name
-            )
-            return trainer(self._attribute(module, "task"))
+            if self.by is not None:
+                home, _, name = self.by.partition(":")
+                trainer: Callable[[object], TrainFunction] = getattr(
+                    importlib.import_module(home), name
+                )
+                return trainer(self._attribute(module, "task"))
         found = self._attribute(module, "function")
         check_signature(found, self.reference)
         return found  # type: ignore[no-any-return]
@@ -187,7 +187,7 @@ def _importing(what: str) -> Iterator[None]:
     except SystemExit as left:
         raise ProgramError(f"importing {what} ended with exit code {left.code}") from left
     except BaseException as error:
-        text = f"{type(error).__name__}: {error}{outcomes.place(error)}"
+        text = f"{outcomes.in_words(error)}{outcomes.place(error)}"
         raise ProgramError(f"importing {what} failed: {text}") from error
 
 
