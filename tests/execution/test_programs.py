@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,9 +13,9 @@ import pytest
 
 from attempts import program_in
 from tunebook.core.errors import ProgramError
-from tunebook.core.protocols import Run, TrainFunction
+from tunebook.core.protocols import Program, Run, TrainFunction
 from tunebook.execution import programs
-from tunebook.execution.programs import NamedFunction, PassedFunction
+from tunebook.execution.programs import NamedFunction, PassedFunction, PickledFunction
 
 
 def refusal(folder: Path, text: str, reference: str = "train.py:train") -> str:
@@ -214,7 +215,7 @@ def test_a_function_that_does_not_say_what_it_takes() -> None:
     programs.check_signature(min, "min")
 
 
-def brought(program: NamedFunction | PassedFunction) -> str:
+def brought(program: Program) -> str:
     """What the function returns in a fresh Python that gets the program as JSON."""
     code = (
         "import sys; from tunebook.execution import programs; "
@@ -270,7 +271,24 @@ def test_a_lambda_a_partial_and_an_object_go_by_value() -> None:
     functions = (lambda run: "lambda", functools.partial(with_more, more="more"), Trainer())
     passed = [programs.of_function(function) for function in functions]
     assert [program.reference for program in passed] == ["<lambda>", "partial", "Trainer"]
-    assert [brought(p) for p in passed] == ["lambda", "more", "called"]  # type: ignore[arg-type]
+    assert [brought(program) for program in passed] == ["lambda", "more", "called"]
+
+
+def test_a_function_that_stays_here_is_itself() -> None:
+    lock = threading.Lock()
+
+    def train(run: object) -> object:
+        return lock
+
+    program = programs.of_function(train)
+    assert program.load() is train
+    with pytest.raises(ProgramError) as raised:
+        programs.to_json(program)
+    assert str(raised.value) == (
+        "train cannot be brought into another process: "
+        "TypeError: cannot pickle '_thread.lock' object; "
+        "make what it uses within it, or put it into a file and name that: train.py:train"
+    )
 
 
 def test_a_function_of_the_main_module_goes_by_value(tmp_path: Path) -> None:
@@ -292,13 +310,14 @@ print(programs.to_json(program))
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )
     program = programs.from_json(done.stdout)
-    assert isinstance(program, PassedFunction)
-    assert brought(program) == "42"
+    assert isinstance(program, PickledFunction)
+    assert program.reference == "train"
+    assert program.load()(None) == 42  # type: ignore[arg-type]
 
 
 def test_a_value_that_cannot_be_read_is_told() -> None:
     with pytest.raises(ProgramError, match="importing train failed: UnpicklingError"):
-        PassedFunction("train", b"rubbish").load()
+        PickledFunction("train", b"rubbish").load()
 
 
 def test_a_function_in_hand_is_checked() -> None:

@@ -78,7 +78,22 @@ class NamedFunction:
 
 @dataclass(frozen=True, slots=True)
 class PassedFunction:
-    """A function by value, such as one of a notebook.
+    """A function in hand that no module can be asked for, such as one of a notebook."""
+
+    name: str
+    function: TrainFunction
+
+    @property
+    def reference(self) -> str:
+        return self.name
+
+    def load(self) -> TrainFunction:
+        return self.function
+
+
+@dataclass(frozen=True, slots=True)
+class PickledFunction:
+    """A passed function in another process.
 
     Its bytes go through a pipe to our own child processes; they are never written to a file.
     """
@@ -124,9 +139,7 @@ def of_function(function: Callable[..., object]) -> Program:
     module = getattr(function, "__module__", "__main__")
     if module != "__main__" and getattr(sys.modules.get(module), name, None) is function:
         return NamedFunction(module, name, str(Path.cwd()))
-    import cloudpickle
-
-    return PassedFunction(name, cloudpickle.dumps(function))
+    return PassedFunction(name, function)
 
 
 def check_signature(function: Callable[..., object], reference: str) -> None:
@@ -154,8 +167,8 @@ def to_json(program: Program) -> str:
     match program:
         case NamedFunction(source, function, folder, by):
             here["named"] = [source, function, folder, by]
-        case PassedFunction(name, content):
-            here["passed"] = [name, base64.b64encode(content).decode()]
+        case PassedFunction():
+            here["pickled"] = [program.name, base64.b64encode(_pickle(program)).decode()]
         case _:
             raise ProgramError(f"{program.reference} cannot be brought into another process")
     return json.dumps(here)
@@ -168,8 +181,21 @@ def from_json(text: str) -> Program:
     os.chdir(here["folder"])
     if "named" in here:
         return NamedFunction(*here["named"])
-    name, content = here["passed"]
-    return PassedFunction(name, base64.b64decode(content))
+    name, content = here["pickled"]
+    return PickledFunction(name, base64.b64decode(content))
+
+
+def _pickle(program: PassedFunction) -> bytes:
+    import cloudpickle
+
+    try:
+        content: bytes = cloudpickle.dumps(program.function)
+    except Exception as error:
+        raise ProgramError(
+            f"{program.name} cannot be brought into another process: {outcomes.in_words(error)}; "
+            "make what it uses within it, or put it into a file and name that: train.py:train"
+        ) from error
+    return content
 
 
 def import_path() -> list[str]:
