@@ -4,7 +4,7 @@ The same 512-wide network at batch 128 on one thread. The bare loop does only wh
 Ours also follows a schedule, logs loss, learning rate and gradient norm of every step into a real
 spool, and asks after each step whether to stop; evaluations and checkpoints are left out on all
 sides. Each repeat measures us and the bare loop in turn; Lightning is measured by the Python of
-`.venv-bench`, beside a bare loop of its own.
+`.venv-bench`, beside a bare loop of its own. A second table shows what each option of speed brings.
 
     make bench-setup
     .venv/bin/python benchmarks/loop.py
@@ -15,6 +15,7 @@ The last line is JSON with the raw value of every repeat.
 from __future__ import annotations
 
 import json
+import shutil
 import statistics
 import subprocess
 import sys
@@ -62,9 +63,9 @@ class Wide:
         return classification_measures(outputs, batch)
 
 
-def ours(steps: int) -> float:
+def ours(steps: int, **options: object) -> float:
     """Seconds for some steps of our loop, in a real run."""
-    params = {
+    params: dict[str, object] = {
         "optimizer": "momentum",
         "learning_rate": LEARNING_RATE,
         "momentum": MOMENTUM,
@@ -72,6 +73,7 @@ def ours(steps: int) -> float:
         "keep_best": 0,
         "eval_every": 10 * steps,
         "checkpoint_every": 10 * steps,
+        **options,
     }
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "1" / "1"
@@ -86,6 +88,27 @@ def ours(steps: int) -> float:
         begun.run.end(Outcome(OutcomeKind.COMPLETE, "finished"))
         begun.release()
     return spent
+
+
+def print_options() -> None:
+    """What each option of speed brings on this machine: milliseconds a step, best of three."""
+    options: list[dict[str, object]] = [
+        {},
+        {"foreach": True},
+        {"foreach": False},
+        {"fused": True},
+        {"precision": "bfloat16"},
+        {"prefetch": 2},
+    ]
+    if shutil.which("g++"):
+        options.append({"compile": True})
+    print("\noption                 ms a step (best of 3)")
+    for option in options:
+        name = ", ".join(f"{key}={value}" for key, value in option.items()) or "none"
+        # The first run compiles, where there is something to compile.
+        ours(20, **option)
+        best = min(ours(STEPS // 2, **option) for _ in range(3))
+        print(f"{name:<22}{2e3 * best / STEPS:8.3f}")
 
 
 def lightnings(steps: int, repeats: int) -> list[tuple[float, float]]:
@@ -116,6 +139,7 @@ def main() -> int:
             f"{times[2]:10.3f}{times[3]:11.3f}{theirs / their_yardstick - 1:8.1%}"
         )
     print(f"median overhead {statistics.median(overheads):.2%}")
+    print_options()
     claims = [
         {
             "claim": "overhead of our loop over a bare one, as a share",

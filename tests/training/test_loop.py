@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +150,7 @@ def test_options_of_speed_change_nothing_else(option, tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler")
 @pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
 def test_a_compiled_model_trains_as_well(tmp_path: Path) -> None:
     plain = trained(tmp_path / "plain").curve("train/loss").values
