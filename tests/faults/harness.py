@@ -137,6 +137,10 @@ class Siege:
             process.kill()
         assert code == 0, self.lines.read_text()[-2000:]
 
+    def serving(self, coordinator: int) -> list[int]:
+        """The server, once it has keepers. (Killed during the import, it ends the run.)"""
+        return [pid for pid in self.mark.children(coordinator) if self.mark.children(pid)]
+
     def attempts(self, coordinator: int) -> dict[int, list[int]]:
         """The keepers under a living coordinator, each with its workers.
 
@@ -239,7 +243,7 @@ def kill_attempts(siege: Siege, chance: random.Random, most: int) -> int:
             keeper, below = chance.choice(families)
             victims = chance.choice([[keeper], below[:1], below[:1], [keeper, *below]])
             if chance.random() < 0.1:
-                victims = siege.mark.children(process.pid)
+                victims = siege.serving(process.pid)
             kill(victims)
             kills += bool(victims)
     siege.wait_for(process)

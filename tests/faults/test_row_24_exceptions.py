@@ -27,7 +27,7 @@ def test_row_24_five_quick_failures_pause_and_mended_code_goes_on(bench: Bench) 
     paused = bench.run_study("--workers", "1")
     assert paused.code == 3
     assert paused.err.splitlines()[-2:] == [
-        "Paused: 5 attempts in a row broke within 60 s, the last with "
+        "Paused: 5 attempts in a row broke within 60 s, the last one: "
         "ValueError: no depth a (train.py:4).",
         "Mend the program and run again: failed trials are tried again when the code has changed, "
         "or with --retry-failed.",

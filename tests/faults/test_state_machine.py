@@ -317,4 +317,4 @@ def test_any_order_of_events_leaves_a_book_that_is_right() -> None:
 
 @pytest.mark.long
 def test_any_long_order_of_events_leaves_a_book_that_is_right() -> None:
-    run_state_machine_as_test(Machine, settings=settings(max_examples=150, stateful_step_count=60))
+    run_state_machine_as_test(Machine, settings=settings(max_examples=120, stateful_step_count=60))
