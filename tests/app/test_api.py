@@ -84,8 +84,8 @@ def test_a_function_that_breaks_pauses_the_run(
     results = tunebook.run(small_study(trials=10), broken, inline=True)
     assert results.counts() == {"failed": 5}
     last = capsys.readouterr().err.splitlines()[-1]
-    assert last.startswith("Paused: 5 attempts in a row broke within 60 s, the last with ValueErr")
-    assert last.endswith("Mend the function and run again.")
+    assert last.startswith("Paused: 5 attempts in a row broke within 60 s, the last one: ValueErr")
+    assert last.endswith("or with retry_failed=True.")
 
 
 def test_mistakes_are_told_as_such(here: Path) -> None:

@@ -361,6 +361,7 @@ def test_ctrl_c_while_the_program_is_imported(here: Path) -> None:
     write_study(here)
     (here / "train.py").write_text(
         "import pathlib, time\npathlib.Path('importing').touch()\ntime.sleep(600)\n"
+        "def train(run): ...\n"
     )
     process = start(here, "run", "size.yaml")
     wait_until((here / "importing").exists)

@@ -101,7 +101,7 @@ def test_an_interrupted_cell_is_run_again(client: NotebookClient, here: Path) ->
     thread.start()
     shown, _ = html(execute(client, 1, RUN))
     thread.join()
-    assert "Stopping: trials have 10 s to save and leave." in shown
+    assert "Stopping: trials have 30 s to save and leave." in shown
     assert "Interrupted. Run again to continue." in shown
     before = tunebook.load("cell")
     assert before.counts() == {"preempted": 2}

@@ -57,6 +57,9 @@ def preempted(*steps: int) -> list[Ended]:
         ([CRASH] * 3, False),
         ([CRASH, *preempted(5), CRASH], True),
         ([CRASH, CRASH, *preempted(5), CRASH], False),
+        ([ended(OutcomeKind.CRASHED, step) for step in (1, 2, 3, 4, 5)], True),
+        ([ended(OutcomeKind.CRASHED, step) for step in (1, 5, 5, 4)], False),
+        ([ended(OutcomeKind.CRASHED, step) for step in (5, 5, 6, 6)], True),
         ([FAILURE], False),
         ([NO_MEMORY], True),
         ([NO_MEMORY] * 2, False),
@@ -64,10 +67,8 @@ def preempted(*steps: int) -> list[Ended]:
         ([NO_MEMORY, CRASH, NO_MEMORY], False),
         (preempted(0), True),
         (preempted(*[5] * 9), True),
-        (preempted(*[5] * 10), False),
         (preempted(*[5] * 9, 6), True),
         (preempted(4, *[5] * 9), True),
-        (preempted(4, *[5] * 10), False),
         ([CRASH, *preempted(*[0] * 9)], True),
         ([*preempted(*[5] * 9), CRASH], True),
     ],
@@ -84,7 +85,6 @@ def test_which_attempts_are_followed_by_another(attempts: list[Ended], again: bo
         ([CRASH] * 3, True),
         ([ended(OutcomeKind.COMPLETE)], False),
         ([NO_MEMORY] * 2, False),
-        (preempted(*[5] * 10), False),
     ],
 )
 def test_changed_code_is_given_another_chance(attempts: list[Ended], again: bool) -> None:
@@ -92,13 +92,19 @@ def test_changed_code_is_given_another_chance(attempts: list[Ended], again: bool
     assert RetryPolicy(failed=True).wants_another(attempts, OLD) is again
 
 
+@pytest.mark.parametrize("attempts", [preempted(*[5] * 10), preempted(4, *[5] * 10)])
+def test_a_trial_that_never_moves_waits_for_a_user(attempts: list[Ended]) -> None:
+    assert not POLICY.wants_another(attempts)
+    assert POLICY.wants_another(attempts, OLD, anew=True)
+
+
 @given(st.lists(st.sampled_from([CRASH, FAILURE, NO_MEMORY, *preempted(0, 1, 2)]), max_size=5))
 def test_retrying_ends(attempts: list[Ended]) -> None:
     for _ in range(60):
-        if not POLICY.wants_another(attempts, OLD):
+        if not POLICY.wants_another(attempts):
             break
         attempts = [*attempts, CRASH if len(attempts) % 2 else preempted(7)[0]]
-    assert not POLICY.wants_another(attempts, OLD)
+    assert not POLICY.wants_another(attempts)
 
 
 @pytest.mark.parametrize(

@@ -25,14 +25,14 @@ def after(*outcomes: Outcome, seconds: float = 1.0, most: int = 5) -> Breaker:
 def test_five_quick_failures_in_a_row_trip_it() -> None:
     assert not after(*[FAILED] * 4).tripped
     assert after(*[FAILED] * 5).reason == (
-        "Paused: 5 attempts in a row broke within 60 s, the last with ValueError: no."
+        "Paused: 5 attempts in a row broke within 60 s, the last one: ValueError: no."
     )
 
 
 def test_crashes_count_too_and_the_last_reason_is_told() -> None:
     reason = after(FAILED, FAILED, FAILED, FAILED, CRASHED).reason
     assert reason is not None
-    assert reason.endswith("the last with the process was killed by SIGKILL.")
+    assert reason.endswith("the last one: the process was killed by SIGKILL.")
 
 
 @pytest.mark.parametrize("between", [COMPLETE, INFEASIBLE])
@@ -56,4 +56,4 @@ def test_what_ends_well_afterwards_does_not_mend_it() -> None:
 
 def test_a_reason_of_several_lines_is_still_one_sentence() -> None:
     reason = after(Outcome(OutcomeKind.FAILED, "ValueError: a\n  b"), most=1).reason
-    assert reason == "Paused: 1 attempts in a row broke within 60 s, the last with ValueError: a b."
+    assert reason == "Paused: 1 attempts in a row broke within 60 s, the last one: ValueError: a b."

@@ -34,13 +34,12 @@ def test_without_git_the_file_itself_is_known(tmp_path: Path) -> None:
     program = tmp_path / "train.py"
     program.write_text("a = 1\n")
     source = hashlib.sha256(b"a = 1\n").hexdigest()
-    assert code_of(tmp_path, program, tmp_path / "keep") == Code(source=source)
+    assert code_of(tmp_path, program.read_bytes(), tmp_path / "keep") == Code(source=source)
     assert not (tmp_path / "keep").exists()
 
 
 def test_a_program_without_a_file_has_none(tmp_path: Path) -> None:
     assert code_of(tmp_path, None, tmp_path / "keep") == Code()
-    assert code_of(tmp_path, tmp_path / "missing.py", tmp_path / "keep") == Code()
 
 
 def test_a_machine_without_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,13 +56,13 @@ def test_what_is_not_committed_is_kept_as_a_patch(repository: Path, tmp_path: Pa
     git(repository, "config", "color.ui", "always")
     git(repository, "config", "diff.external", "false")
     program = repository / "train.py"
-    clean = code_of(repository, program, tmp_path / "keep")
+    clean = code_of(repository, program.read_bytes(), tmp_path / "keep")
     program.write_text("a = 2\n")
-    changed = code_of(repository, program, tmp_path / "keep")
+    changed = code_of(repository, program.read_bytes(), tmp_path / "keep")
     assert changed.commit == clean.commit
     assert changed.difference is not None
     assert changed.source != clean.source
-    assert code_of(repository, program, tmp_path / "keep") == changed
+    assert code_of(repository, program.read_bytes(), tmp_path / "keep") == changed
     git(repository, "checkout", "-q", "train.py")
     git(repository, "apply", str(patch_path(tmp_path / "keep", changed.difference)))
     assert program.read_text() == "a = 2\n"
@@ -83,5 +82,33 @@ def test_codes_that_differ_are_told_apart(repository: Path, tmp_path: Path) -> N
     seen = set()
     for content in ("a = 1\n", "a = 2\n", "a = 3\n"):
         program.write_text(content)
-        seen.add(str(code_of(repository, program, tmp_path / "keep")))
+        seen.add(str(code_of(repository, program.read_bytes(), tmp_path / "keep")))
     assert len(seen) == 3
+
+
+def test_a_changed_study_file_is_no_changed_code(repository: Path, tmp_path: Path) -> None:
+    study = repository / "deep" / "study.yaml"
+    study.parent.mkdir()
+    study.write_text("trials: 6\n")
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "study")
+    clean = code_of(repository, None, tmp_path / "keep", leave_out=study)
+    study.write_text("trials: 7\n")
+    assert code_of(study.parent, None, tmp_path / "keep", leave_out=study) == clean
+    assert code_of(repository, None, tmp_path / "keep") != clean
+    (repository / "train.py").write_text("a = 2\n")
+    assert code_of(study.parent, None, tmp_path / "keep", leave_out=study) != clean
+    elsewhere = tmp_path / "study.yaml"
+    assert code_of(repository, None, tmp_path / "keep", leave_out=elsewhere).difference is not None
+
+
+def test_a_difference_that_git_cannot_tell_is_unknown(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ask = code._git
+    monkeypatch.setattr(
+        code, "_git", lambda folder, *words: None if words[0] == "diff" else ask(folder, *words)
+    )
+    found = code_of(repository, None, tmp_path / "keep")
+    assert found.difference == code.UNKNOWN
+    assert str(found).endswith("+ changes unknown")

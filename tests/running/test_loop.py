@@ -123,7 +123,7 @@ def test_five_quick_failures_pause_the_study(store: SQLiteStore) -> None:
     executor = Scripted(ends=lambda _: FAILED)
     ending = run(store, executor)
     assert ending == Ending(
-        paused="Paused: 5 attempts in a row broke within 60 s, the last with ValueError: no."
+        paused="Paused: 5 attempts in a row broke within 60 s, the last one: ValueError: no."
     )
     assert not ending.done
     assert len(executor.taken) == 5
@@ -167,9 +167,12 @@ def test_failures_left_behind_by_other_code_say_nothing_about_this(store: SQLite
     assert store.results("small").counts() == {"complete": 6}
 
 
-def test_failures_left_behind_by_this_code_pause_it(store: SQLiteStore) -> None:
-    left_behind(store)
-    assert run(store, Scripted(ends=lambda _: FAILED, room=6)).paused is not None
+def test_attempts_that_died_with_the_machine_do_not_pause_the_study(store: SQLiteStore) -> None:
+    left = left_behind(store)
+    tokens = {attempt.token for attempt in left}
+    executor = Scripted(ends=lambda a: CRASHED if a.token in tokens else COMPLETE, room=6)
+    assert run(store, executor).done
+    assert store.results("small").counts() == {"complete": 6}
 
 
 def test_an_interrupt_is_decided_on_ticks_and_told_by_the_ending(store: SQLiteStore) -> None:

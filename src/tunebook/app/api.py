@@ -11,6 +11,7 @@ from tunebook.core.protocols import Program
 from tunebook.core.results import Results
 from tunebook.core.study import Study
 from tunebook.execution import programs
+from tunebook.execution.processes import DEFAULT_GRACE
 
 
 def run(
@@ -20,7 +21,7 @@ def run(
     workers: int | None = None,
     inline: bool = False,
     retry_failed: bool = False,
-    grace: float = 10.0,
+    grace: float = DEFAULT_GRACE,
     folder: Path | str | None = None,
     quiet: bool = False,
 ) -> Results:
@@ -38,7 +39,10 @@ def run(
     screen = display.choose(quiet, machine=False)
     ending, results = workflow.run(study, program, places.book_folder(folder), options, screen)
     if ending.paused:
-        screen.notice(f"{ending.paused} Mend the function and run again.")
+        screen.notice(
+            f"{ending.paused} Mend the function and run again: what failed is tried again when "
+            "the code has changed, or with retry_failed=True."
+        )
     elif ending.interrupted:
         screen.notice("Interrupted. Run again to continue.")
     return results

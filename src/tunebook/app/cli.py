@@ -146,11 +146,13 @@ def run(
         tables.console().print(tables.study(data, most=20))
         typer.echo(_farewell(ending, data, file))
     if ending.paused:
-        typer.echo(
-            f"{ending.paused}\nMend the program and run again: failed trials are tried again when "
-            "the code has changed, or with --retry-failed.",
-            err=True,
+        from tunebook.app.text import lines
+
+        advice = (
+            "Mend the program and run again: failed trials are tried again when the code has "
+            "changed, or with --retry-failed."
         )
+        typer.echo(lines(f"{ending.paused}\n{advice}"), err=True)
     raise typer.Exit(_exit_code(ending))
 
 

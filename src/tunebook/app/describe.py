@@ -148,7 +148,13 @@ def _settings(results: Results) -> list[Setting]:
 
 def _not_complete(results: Results) -> list[TrialRecord]:
     """Trials that ended without a result, those that broke first."""
-    order = [OutcomeKind.FAILED, OutcomeKind.CRASHED, OutcomeKind.INFEASIBLE]
+    order = [
+        OutcomeKind.FAILED,
+        OutcomeKind.CRASHED,
+        OutcomeKind.PREEMPTED,
+        OutcomeKind.CANCELLED,
+        OutcomeKind.INFEASIBLE,
+    ]
     found = [
         (order.index(r.outcome.kind), r) for r in results if r.outcome and r.outcome.kind in order
     ]

@@ -51,7 +51,9 @@ def program_of(study: Study) -> programs.NamedFunction:
             f"{study.name} names no program; add a line such as 'program: train.py:train' to its "
             "file, or pass a function: tunebook.run(study, train)"
         )
-    return programs.parse(study.program, base)
+    program = programs.parse(study.program, base)
+    programs.check_file(program)
+    return program
 
 
 def run_file(

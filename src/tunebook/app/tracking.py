@@ -98,7 +98,8 @@ def _wait_for_turn(stack: ExitStack, place: Path, name: str) -> None:
 
 def _code(place: Path) -> Code:
     script = Path(sys.argv[0]) if sys.argv and sys.argv[0].endswith(".py") else None
-    return code_of(Path.cwd(), script, places.differences_folder(place))
+    source = script.read_bytes() if script and script.is_file() else None
+    return code_of(Path.cwd(), source, places.differences_folder(place))
 
 
 def _begin(store: Store, name: str, config: Mapping[str, Value], code: Code) -> here.RunHere:

@@ -45,6 +45,7 @@ def run(
         open_store(folder, attempts=places.attempts_folder()) as store,
         owned(folder, study.name),
     ):
+        _tell_of_new_objective(study, store, display.notice)
         study = store.create(study)
         ending = _run_owned(study, program, store, folder, options, display)
         return ending, store.results(study.name)
@@ -66,7 +67,7 @@ def _run_owned(
     study: Study, program: Program, store: Store, folder: Path, options: Options, display: Display
 ) -> Ending:
     before = store.results(study.name)
-    code = _code(program, folder)
+    code = _code(study, program, folder)
     _warn_of_change(before, code, display.notice)
     sampler = sampler_for(study)
     room = _slots(study, options)
@@ -127,9 +128,12 @@ def _joined(study: Study, folder: Path, have: int) -> Iterator[Sequence[slots.Sl
         known = max(len(every), known)
 
 
-def _code(program: Program, folder: Path) -> Code:
+def _code(study: Study, program: Program, folder: Path) -> Code:
     path = program.path if isinstance(program, programs.NamedFunction) else None
-    return code_of(path.parent if path else Path.cwd(), path, places.differences_folder(folder))
+    source = getattr(program, "code", None)
+    file = Path(study.file) if study.file else None
+    place = path.parent if path else Path.cwd()
+    return code_of(place, source, places.differences_folder(folder), leave_out=file)
 
 
 def _warn_of_change(before: Results, code: Code, notice: Callable[[str], None]) -> None:
@@ -140,6 +144,17 @@ def _warn_of_change(before: Results, code: Code, notice: Callable[[str], None]) 
         notice(
             f"The code has changed since trial {last.number} ({last.code} -> {code}): "
             "trials from now on run the new code, and the book records which ran what."
+        )
+
+
+def _tell_of_new_objective(study: Study, store: Store, notice: Callable[[str], None]) -> None:
+    """Curves are kept whole, so results can be read anew; how trials ended cannot."""
+    known = {before.name: before.objective for before in store.studies()}
+    before, after = known.get(study.name), study.objective
+    if before is not None and before != after:
+        notice(
+            f"The objective has changed from {before} to {after}: results are read anew from the "
+            "curves, but trials that have ended stay as they are."
         )
 
 

@@ -58,6 +58,11 @@ class Constraint:
         check_value(self.at_most)
         check_value(self.at_least)
 
+    def __str__(self) -> str:
+        if self.at_most is not None:
+            return f"{self.metric} <= {self.at_most:g}"
+        return f"{self.metric} >= {self.at_least:g}"
+
     def holds(self, value: float) -> bool:
         if self.at_most is not None:
             return value <= self.at_most
@@ -86,6 +91,11 @@ class Objective:
             raise StudyError(f"reduction must be best, last or mean, got {self.reduction!r}")
         if self.over < 1:
             raise StudyError(f"the mean is over at least one point, got {self.over}")
+
+    def __str__(self) -> str:
+        over = f" of {self.over}" if self.reduction == "mean" else ""
+        bounds = "".join(f", {constraint}" for constraint in self.constraints)
+        return f"{self.reduction}{over} {self.metric.name} ({self.metric.better}){bounds}"
 
     def measure(self, curves: Mapping[str, Curve]) -> Measure | None:
         """The result, or None where the metric was not logged or no point meets the constraints.

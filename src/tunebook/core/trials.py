@@ -144,9 +144,10 @@ class Ended:
 class RetryPolicy:
     """Which attempts are followed by another.
 
-    A crash is tried again (three attempts in all), running out of memory once, a preemption as long
-    as the trial moves forward. A failure is the program's own: it is tried again when the code has
-    changed since, or when `failed` says so.
+    Crashes are tried again until three in a row got no further than the ones before them, running
+    out of memory once, a preemption as long as the trial moves forward, and always when a user
+    runs the study anew. A failure is the program's own: it is tried again when the code has changed
+    since, or when `failed` says so.
     """
 
     crashes: int = 3
@@ -154,8 +155,13 @@ class RetryPolicy:
     stuck_preemptions: int = 10
     failed: bool = False
 
-    def wants_another(self, attempts: Sequence[Ended], code: Code | None = None) -> bool:
-        """Whether a trial with these attempts is to be tried (again) now by this code."""
+    def wants_another(
+        self, attempts: Sequence[Ended], code: Code | None = None, *, anew: bool = False
+    ) -> bool:
+        """Whether a trial with these attempts is to be tried (again) by this code.
+
+        `anew` says that a user has just begun to run the study, for the first time or again.
+        """
         if not attempts:
             return True
         last = attempts[-1]
@@ -164,8 +170,7 @@ class RetryPolicy:
         changed = code is not None and last.code != code
         match last.outcome.kind:
             case OutcomeKind.CRASHED:
-                crashes = sum(_has(attempt, OutcomeKind.CRASHED) for attempt in attempts)
-                return crashes < self.crashes or changed or self.failed
+                return _stuck_crashes(attempts) < self.crashes or changed or self.failed
             case OutcomeKind.FAILED:
                 return changed or self.failed
             case OutcomeKind.PREEMPTED:
@@ -175,7 +180,7 @@ class RetryPolicy:
                     and attempt.last_step <= recent[0].last_step
                     for attempt in recent
                 )
-                return len(recent) < self.stuck_preemptions or not stuck
+                return anew or len(recent) < self.stuck_preemptions or not stuck
             case OutcomeKind.INFEASIBLE if last.outcome.cause is Cause.OUT_OF_MEMORY:
                 tries = sum(
                     attempt.outcome is not None and attempt.outcome.cause is Cause.OUT_OF_MEMORY
@@ -183,6 +188,16 @@ class RetryPolicy:
                 )
                 return tries < self.out_of_memory
         return False
+
+
+def _stuck_crashes(attempts: Sequence[Ended]) -> int:
+    """How many crashes there have been since one got further than every attempt before it."""
+    stuck, furthest = 0, -1
+    for attempt in attempts:
+        if _has(attempt, OutcomeKind.CRASHED):
+            stuck = 1 if attempt.last_step > furthest else stuck + 1
+        furthest = max(furthest, attempt.last_step)
+    return stuck
 
 
 def _has(attempt: Ended, kind: OutcomeKind) -> bool:

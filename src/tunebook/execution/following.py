@@ -5,10 +5,9 @@ The same for an attempt of our own and for one that an earlier coordinator began
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
-from tunebook.core.events import Event, Finished
+from tunebook.core.events import Event, Finished, Logged
 from tunebook.execution import outcomes, records
 from tunebook.execution.spec import Spec
 from tunebook.files import locks, spool
@@ -21,7 +20,7 @@ class Follower:
         self.spec = spec
         self.finished = False
         self._offset = 0
-        self._began = time.monotonic()
+        self._lived = 0.0
         self._ending: Finished | None = None
 
     def news(self) -> Iterator[Event]:
@@ -31,8 +30,11 @@ class Follower:
             event = records.event(self.spec.attempt, record, offset)
             if isinstance(event, Finished):
                 self._ending = event
-            else:
-                yield event
+                continue
+            if isinstance(event, Logged):
+                last = (float(block.seconds[-1]) for block in event.blocks if len(block))
+                self._lived = max(self._lived, *last, 0.0)
+            yield event
 
     def give_up_if_dead(self) -> Iterator[Event]:
         """Once no process of the attempt lives: its last words and its ending.
@@ -59,5 +61,5 @@ class Follower:
             yield self._ending or self._without("its processes died without a word")
 
     def _without(self, reason: str) -> Finished:
-        outcome = outcomes.vanished(reason)
-        return Finished(self.spec.attempt, outcome, time.monotonic() - self._began)
+        """An ending for one that left none; it lived at least until the last point it logged."""
+        return Finished(self.spec.attempt, outcomes.vanished(reason), self._lived)

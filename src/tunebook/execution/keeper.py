@@ -22,6 +22,8 @@ from tunebook.files import spool
 
 POLL_SECONDS = 0.1
 _MEMORY_POLL_SECONDS = 0.25
+# After a fault Python lists every extension module, which can be long.
+_SEARCHED_BYTES = 1 << 16
 _WATCHED_SIGNALS = (signal.SIGCHLD, signal.SIGTERM)
 
 
@@ -125,10 +127,13 @@ def _redirect_output(spec: Spec) -> None:
 
 
 def _last_output(spec: Spec) -> str:
-    """The end of what the program printed."""
+    """The end of what the program printed; where Python itself broke, from that point on."""
     with suppress(FileNotFoundError), spec.output.open("rb") as file:
-        file.seek(max(spec.output.stat().st_size - outcomes.LONGEST_DETAIL, 0))
-        return file.read().decode(errors="replace")
+        file.seek(max(spec.output.stat().st_size - _SEARCHED_BYTES, 0))
+        text = file.read().decode(errors="replace")
+        broke = text.rfind("Fatal Python error")
+        start = broke if broke >= 0 else max(len(text) - outcomes.LONGEST_DETAIL, 0)
+        return text[start : start + outcomes.LONGEST_DETAIL]
     return ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import importlib
 import importlib.util
@@ -43,6 +44,15 @@ class NamedFunction:
         """The file, where the program is one."""
         return Path(self.folder, self.source) if self.source.endswith(".py") else None
 
+    @property
+    def code(self) -> bytes | None:
+        """What is written in the program's own file or module, if it can be found."""
+        path = self.path
+        if path is None:
+            module = sys.modules.get(self.source)
+            path = Path(getattr(module, "__file__", None) or "")
+        return path.read_bytes() if path.is_file() else None
+
     def load(self) -> TrainFunction:
         with _importing(self.source):
             module = self._module()
@@ -68,9 +78,7 @@ class NamedFunction:
         if self.path is None:
             _import_from(self.folder)
             return importlib.import_module(self.source)
-        if not self.path.is_file():
-            near = did_you_mean(self.source, [p.name for p in Path(self.folder).glob("*.py")])
-            raise ProgramError(f"there is no file {self.source!r} in {self.folder}{near}")
+        _check_exists(self)
         # The file's own folder comes first, as when Python runs a script.
         _import_from(str(self.path.parent))
         return _execute(self.path)
@@ -86,6 +94,15 @@ class PassedFunction:
     @property
     def reference(self) -> str:
         return self.name
+
+    @property
+    def code(self) -> bytes | None:
+        """The function's own source, or what Python made of it."""
+        try:
+            return inspect.getsource(self.function).encode()
+        except (OSError, TypeError):
+            made = getattr(self.function, "__code__", None)
+            return None if made is None else made.co_code + repr(made.co_consts).encode()
 
     def load(self) -> TrainFunction:
         return self.function
@@ -130,6 +147,33 @@ def _split(reference: str, hint: str) -> tuple[str, str]:
     if not separator or not source or not name.isidentifier():
         raise ProgramError(f"{reference!r} does not name {hint}")
     return source, name
+
+
+def check_file(program: NamedFunction) -> None:
+    """What can be told of a program without importing it: its file is there, and has the name."""
+    if program.path is None:
+        return
+    _check_exists(program)
+    try:
+        nodes = list(ast.walk(ast.parse(program.path.read_bytes())))
+    except (SyntaxError, ValueError, RecursionError):
+        # Importing it will tell what is wrong, and where.
+        return
+    defined = {n.name for n in nodes if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef)}
+    names = {n.id for n in nodes if isinstance(n, ast.Name)} | {
+        n.asname or n.name.partition(".")[0] for n in nodes if isinstance(n, ast.alias)
+    }
+    classes = {n.name for n in nodes if isinstance(n, ast.ClassDef)}
+    if program.function not in defined | names | classes and "*" not in names:
+        near = did_you_mean(program.function, defined)
+        kind = "function" if program.by is None else "task"
+        raise ProgramError(f"{program.source} has no {kind} {program.function!r}{near}")
+
+
+def _check_exists(program: NamedFunction) -> None:
+    if program.path is not None and not program.path.is_file():
+        near = did_you_mean(program.source, [p.name for p in Path(program.folder).glob("*.py")])
+        raise ProgramError(f"there is no file {program.source!r} in {program.folder}{near}")
 
 
 def of_function(function: Callable[..., object]) -> Program:

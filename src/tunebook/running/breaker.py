@@ -32,7 +32,7 @@ class Breaker:
             last = " ".join(event.outcome.reason.split())
             self._reason = (
                 f"Paused: {self._row} attempts in a row broke within {QUICK_SECONDS:g} s, "
-                f"the last with {last}."
+                f"the last one: {last}."
             )
 
     @property

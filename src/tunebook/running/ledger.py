@@ -44,7 +44,7 @@ class Ledger:
                 else:
                     entry.ended.append(attempt.ended)
             # A new run is a new chance for what the old code could not do.
-            if entry.running is None and policy.wants_another(entry.ended, code):
+            if entry.running is None and policy.wants_another(entry.ended, code, anew=True):
                 self._again.append(_key(record.trial))
 
     def knows(self, key: Key) -> bool:

@@ -45,6 +45,8 @@ def run_study(
     An event is shown to `watch` once it is durable in the store, and not before.
     """
     ledger = Ledger(store.results(study.name, metrics=()), policy, code)
+    # These may have died with the machine, or have run other code: no sign of a broken program.
+    left_behind = {attempt.token for attempt in ledger.unfinished()}
     all_taken = False
 
     def attempts() -> Iterator[Attempt | Wait]:
@@ -58,13 +60,8 @@ def run_study(
     for event in executor.run(program, attempts(), decide):
         if store.append(event):
             ledger.note(event)
-            if _ran(event, code):
+            if not isinstance(event, Tick) and event.attempt.token not in left_behind:
                 breaker.note(event)
             watch(event)
     # An executor that leaves proposals untaken was interrupted, by a signal or in its own process.
     return Ending(interrupts.count > 0 or not all_taken, breaker.reason)
-
-
-def _ran(event: Event, code: Code) -> bool:
-    """Whether an event is about this code: an attempt that was left behind may have run another."""
-    return not isinstance(event, Tick) and event.attempt.trial.code == code
