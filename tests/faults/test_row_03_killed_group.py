@@ -39,7 +39,7 @@ def kill_all(bench: Bench) -> None:
 
 
 def test_row_3_a_machine_that_died_is_no_broken_program(bench: Bench) -> None:
-    """The real command with its breaker and policy, and more workers than failures that pause it."""
+    """The real command, and more workers than it takes failures to pause it."""
     bench.write_study(trials=4)
     bench.write_program(WAITING)
     bench.start("run", "study.yaml", "--workers", "8")
