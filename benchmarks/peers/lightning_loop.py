@@ -10,7 +10,16 @@ import warnings
 
 import lightning
 import torch
-from bare_loop import BATCH, LEARNING_RATE, LOG_EVERY, MOMENTUM, bare, examples, network
+from bare_loop import (
+    BATCH,
+    LEARNING_RATE,
+    LOG_EVERY,
+    MOMENTUM,
+    bare,
+    each_of,
+    examples,
+    network,
+)
 from torch import nn
 from torch.utils.data import BatchSampler, DataLoader, RandomSampler, TensorDataset
 
@@ -58,7 +67,7 @@ def main() -> None:
     warnings.filterwarnings("ignore")
     bare(20)
     trainer(20)
-    print(json.dumps([[bare(steps), trainer(steps)] for _ in range(repeats)]))
+    print(json.dumps([[each_of(bare, steps), each_of(trainer, steps)] for _ in range(repeats)]))
 
 
 if __name__ == "__main__":

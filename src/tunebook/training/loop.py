@@ -113,7 +113,8 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
 def clip(parameters: list[nn.Parameter], limit: float | None) -> Tensor:
     """Clip the gradient to a global norm; returns the norm before, without leaving the device."""
     gradients = [p.grad for p in parameters if p.grad is not None]
-    norm = torch.nn.utils.get_total_norm(gradients, foreach=True)
+    # As torch's own get_total_norm, without its sorting by device: a model is on one.
+    norm: Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
     # The norm of a sharded gradient is sharded, too: its value needs every rank.
     norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
     if limit is not None:
