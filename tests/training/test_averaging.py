@@ -22,12 +22,17 @@ def network(seed: int) -> nn.Module:
 
 @torch.no_grad()
 def put(model: nn.Module, generator: torch.Generator) -> None:
-    for parameter in model.parameters():
-        parameter.copy_(torch.randn(parameter.shape, generator=generator))
+    for tensor in tensors(model):
+        tensor.copy_(torch.randn(tensor.shape, generator=generator))
+
+
+def tensors(model: nn.Module) -> list[torch.Tensor]:
+    """What is averaged: parameters, then buffers of real numbers."""
+    return [*model.parameters(), *(b for b in model.buffers() if b.is_floating_point())]
 
 
 def values(model: nn.Module) -> list[torch.Tensor]:
-    return [parameter.detach().clone() for parameter in model.parameters()]
+    return [tensor.detach().clone() for tensor in tensors(model)]
 
 
 def equal(one: list[torch.Tensor], other: list[torch.Tensor]) -> bool:
@@ -114,3 +119,19 @@ def test_training_goes_on_as_if_there_were_no_average() -> None:
 def test_an_impossible_decay_is_refused(decay: float) -> None:
     with pytest.raises(StudyError, match=f"from 0 up to 1, without 1, got {decay}"):
         Average(network(seed=0), decay)
+
+
+def test_the_running_averages_of_batch_norm_are_averaged_too() -> None:
+    model = nn.BatchNorm1d(2)
+    average = Average(model, None)
+    means = []
+    for value in (1.0, 3.0):
+        model(torch.full((4, 2), value) + torch.eye(4, 2))
+        average.update(model)
+        assert model.running_mean is not None
+        means.append(model.running_mean.clone())
+    own = model.running_mean.clone()
+    with average.in_place_of(model):
+        torch.testing.assert_close(model.running_mean, (means[0] + means[1]) / 2)
+    assert torch.equal(model.running_mean, own)
+    assert model.num_batches_tracked == 2

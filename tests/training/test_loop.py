@@ -14,9 +14,11 @@ from problems_in_torch import Clouds
 from runs import MemoryRun
 from tunebook.core.errors import StudyError
 from tunebook.training.checkpoints import best_of
+from tunebook.training.data import TensorExamples
 from tunebook.training.distribution import ALONE
 from tunebook.training.loop import fit, train
 from tunebook.training.randomness import Streams
+from tunebook.training.task import Data
 
 PARAMS = {"learning_rate": 0.05, "optimizer": "adam", "batch_size": 16, "log_every": 5}
 
@@ -98,13 +100,45 @@ def test_a_resumed_run_continues_bit_for_bit(optimizer: str, prefetch: int, tmp_
         assert parts.curve(name) == whole.curve(name), name
 
 
+def test_no_step_is_missing_when_a_run_leaves_between_logging_points(tmp_path: Path) -> None:
+    class Asked(MemoryRun):
+        """Asked to leave after some steps, whatever has been logged by then."""
+
+        left = 13
+
+        @property
+        def should_stop(self) -> bool:
+            self.left -= 1
+            return self.left == 0
+
+    run = Asked(tmp_path, PARAMS, 20)
+    train(Clouds(), run)
+    assert run.rows[-1][0] == 13
+    train(Clouds(), run)
+    for name in ("train/loss", "grad_norm"):
+        assert run.curve(name).steps.tolist() == list(range(1, 21))
+
+
+def test_a_task_may_split_its_data_at_random(tmp_path: Path) -> None:
+    class Splitting(Clouds):
+        def data(self, params):
+            found = super().data(params)
+            order = torch.randperm(len(found.train))
+            return Data(TensorExamples(*found.train.take(order[:150])), found.valid)
+
+    torch.manual_seed(1)
+    one = trained(tmp_path / "a", 5, Splitting())
+    torch.manual_seed(2)
+    assert trained(tmp_path / "b", 5, Splitting()).curve("train/loss") == one.curve("train/loss")
+
+
 def test_the_norm_is_logged_unclipped_and_the_share_clipped(tmp_path: Path) -> None:
     free = trained(tmp_path / "free", 10)
-    clipped = trained(tmp_path / "clipped", 10, clip_norm=1e-3)
+    clipped = trained(tmp_path / "clipped", 10, clip_norm=1e-3, checkpoint_every=10)
     assert clipped.curve("grad_norm").values[0] == free.curve("grad_norm").values[0] > 1e-3
     assert clipped.curve("clipped_share").values.tolist() == [1.0, 1.0]
     assert "clipped_share" not in {name for _, row in free.rows for name in row}
-    loose = trained(tmp_path / "loose", 10, clip_norm=1e3)
+    loose = trained(tmp_path / "loose", 10, clip_norm=1e3, checkpoint_every=10)
     assert loose.curve("clipped_share").values.tolist() == [0.0, 0.0]
     assert loose.curve("train/loss") == free.curve("train/loss")
 
@@ -218,7 +252,15 @@ def test_no_value_leaves_the_device_between_logging_points(tmp_path: Path) -> No
 
     torch.Tensor.tolist, torch.Tensor.item = map(watch, original)  # type: ignore[method-assign]
     try:
-        trained(tmp_path, 20, Watching(), optimizer="momentum", log_every=10, eval_every=20)
+        trained(
+            tmp_path,
+            20,
+            Watching(),
+            optimizer="momentum",
+            log_every=10,
+            eval_every=20,
+            checkpoint_every=20,
+        )
     finally:
         torch.Tensor.tolist, torch.Tensor.item = original  # type: ignore[method-assign]
     # (Adam counts its steps in a tensor on the CPU, which it may read at any time.)

@@ -16,8 +16,8 @@ class Average:
 
     With `decay` it is exponential: the weights of k updates ago count `decay**k`, and the initial
     weights count nothing, so that it can be used from the first update on. Without, it is Polyak's:
-    every update counts equally. Buffers, such as the running averages of batch norm, stay the
-    model's own.
+    every update counts equally. Buffers of real numbers are averaged as well: the running averages
+    of batch norm belong to the weights under which they were taken.
     """
 
     def __init__(self, model: nn.Module, decay: float | None) -> None:
@@ -27,25 +27,24 @@ class Average:
             )
         self.decay = decay
         self.count = 0
-        self.values: list[Tensor] = [p.detach().clone() for p in model.parameters()]
+        self.values: list[Tensor] = [tensor.clone() for tensor in _tensors(model)]
 
     @torch.no_grad()
     def update(self, model: nn.Module) -> None:
         """Count the model's weights as they are now."""
         self.count += 1
-        current = [parameter.detach() for parameter in model.parameters()]
-        torch._foreach_lerp_(self.values, current, self._weight())
+        torch._foreach_lerp_(self.values, _tensors(model), self._weight())
 
     @contextmanager
     def in_place_of(self, model: nn.Module) -> Iterator[None]:
         """The model has the averaged weights inside, and its own again afterwards."""
-        parameters = list(model.parameters())
-        own = [parameter.detach().clone() for parameter in parameters]
+        tensors = _tensors(model)
+        own = [tensor.clone() for tensor in tensors]
         try:
-            _copy(self.values, parameters)
+            _copy(self.values, tensors)
             yield
         finally:
-            _copy(own, parameters)
+            _copy(own, tensors)
 
     def _weight(self) -> float:
         """The share of the latest weights among all that have been counted."""
@@ -54,7 +53,13 @@ class Average:
         return (1 - self.decay) / (1 - self.decay**self.count)
 
 
+def _tensors(model: nn.Module) -> list[Tensor]:
+    """What is averaged: the parameters, and the buffers of real numbers."""
+    buffers = [buffer for buffer in model.buffers() if buffer.is_floating_point()]
+    return [tensor.detach() for tensor in (*model.parameters(), *buffers)]
+
+
 @torch.no_grad()
-def _copy(sources: list[Tensor], targets: list[nn.Parameter]) -> None:
+def _copy(sources: list[Tensor], targets: list[Tensor]) -> None:
     for source, target in zip(sources, targets, strict=True):
         target.copy_(source)

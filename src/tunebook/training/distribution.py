@@ -76,6 +76,8 @@ def joined() -> Iterator[World]:
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield World(dist.get_rank(), dist.get_world_size(), device)
+        # None leaves while another may still be speaking to it.
+        dist.barrier()
     finally:
         dist.destroy_process_group()
 
@@ -114,5 +116,7 @@ def _shard(model: nn.Module, world: World) -> nn.Module:
     for block in model.children():
         if any(parameter.requires_grad for parameter in block.parameters()):
             fully_shard(block, mesh=mesh)
-    fully_shard(model, mesh=mesh)
+    # The root, too, gives back what it gathered: else its shards and its whole could differ when
+    # the weights are changed between two passes, as by an average.
+    fully_shard(model, mesh=mesh, reshard_after_forward=True)
     return model

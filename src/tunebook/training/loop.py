@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -48,12 +49,15 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
     recipe = Recipe.of(params, run.budget)
     plan = recipe.plan
     streams = Streams(run.seed, world.rank)
-    job = Job(task, run, world, recipe, task.data(params))
+    # A task that splits its data at random does so alike on every rank, and for a seed.
+    with streams.seeded("order"):
+        data = task.data(params)
+    job = Job(task, run, world, recipe, data)
 
     with streams.seeded("initialisation"):
         model = task.build(params).to(world.device)
     dropout = streams.generator("dropout", world.device)
-    give_generator(model, dropout)
+    drops = give_generator(model, dropout)
     model = spread(model, world, recipe.spread)
     forward = torch.compile(model) if recipe.compile else model
     parameters = list(model.parameters())
@@ -82,6 +86,9 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
         batch = next(batches)
         waited = time.perf_counter() - before
 
+        if drops:
+            # A stream for each step: what was drawn before, and on which rank, does not matter.
+            dropout.manual_seed(streams.seed_of("dropout", step))
         with precision(recipe, world.device):
             loss = task.losses(forward(batch.inputs), batch, params).mean()
         loss.backward()  # type: ignore[no-untyped-call]
@@ -103,6 +110,8 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
                 look(job, state, last=last)
         leave = asked_to_leave(job, state.step)
         if last or leave or state.step % recipe.checkpoint_interval == 0:
+            # What a run that continues from here will not log again must be logged before.
+            meters.log()
             with meters.paused():
                 save(job, state)
         if leave:
@@ -113,12 +122,20 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
 def clip(parameters: list[nn.Parameter], limit: float | None) -> Tensor:
     """Clip the gradient to a global norm; returns the norm before, without leaving the device."""
     gradients = [p.grad for p in parameters if p.grad is not None]
-    # As torch's own get_total_norm, without its sorting by device: a model is on one.
-    norm: Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
-    # The norm of a sharded gradient is sharded, too: its value needs every rank.
-    norm = norm.full_tensor() if hasattr(norm, "full_tensor") else norm
+    norm = global_norm(gradients)
     if limit is not None:
         torch.nn.utils.clip_grads_with_norm_(parameters, limit, norm, foreach=True)
+    return norm
+
+
+def global_norm(gradients: list[Tensor]) -> Tensor:
+    """The norm of all gradients together; that of sharded ones needs every rank."""
+    if hasattr(gradients[0], "full_tensor"):
+        sharded: Any = torch.nn.utils.get_total_norm(gradients)
+        whole: Tensor = sharded.full_tensor()
+        return whole
+    # The same, without sorting the gradients by device: a model is on one.
+    norm: Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
     return norm
 
 

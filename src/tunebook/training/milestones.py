@@ -44,6 +44,9 @@ def look(job: Job, state: State, *, last: bool) -> None:
     sync_running_averages(state.model)
     averaged = state.average.in_place_of(state.model) if state.average else nullcontext()
     with averaged, precision(job.recipe, job.world.device):
+        if state.average is not None:
+            # Its running averages, too, are of what this rank has seen.
+            sync_running_averages(state.model)
         metrics = _metrics(job, state, last)
         weights = checkpoints.model_tensors(state)
         _predictions(job, state)
@@ -88,9 +91,10 @@ def asked_to_leave(job: Job, step: int) -> bool:
 
 def _metrics(job: Job, state: State, last: bool) -> dict[str, float]:
     recipe, valid = job.recipe, job.data.valid
+    batch = max(recipe.evaluation_batch // job.world.size, 1)
 
     def measured(examples: Examples) -> dict[str, float]:
-        found = evaluate(state.model, job.task, examples, recipe.evaluation_batch, job.world)
+        found = evaluate(state.model, job.task, examples, batch, job.world)
         return dict(found.values)
 
     if recipe.valid_sample is None:

@@ -34,8 +34,9 @@ class Dropout(nn.Module):
         return f"rate={self.rate}"
 
 
-def give_generator(model: nn.Module, generator: torch.Generator) -> None:
-    """Let every `Dropout` of a model draw from this generator."""
-    for module in model.modules():
-        if isinstance(module, Dropout):
-            module.generator = generator
+def give_generator(model: nn.Module, generator: torch.Generator) -> bool:
+    """Let every `Dropout` of a model draw from this generator; says whether there is any."""
+    drops = [module for module in model.modules() if isinstance(module, Dropout)]
+    for module in drops:
+        module.generator = generator
+    return any(module.rate > 0 for module in drops)
