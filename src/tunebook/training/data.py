@@ -57,7 +57,7 @@ class Batch:
     weights: Tensor
 
     def to(self, device: torch.device) -> Batch:
-        """The batch on a device; the copy is from pinned memory and runs beside computation."""
+        """The batch on a device, copied from pinned memory; the host does not wait for it."""
         if device.type == "cpu":
             return self
         moved = (
@@ -109,7 +109,7 @@ def evaluation_batches(
 
 
 def on_device(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
-    """Batches on a device, each copied while the one before it is being used."""
+    """Batches on a device, each sent on its way before the one before it is used."""
     if device.type == "cpu":
         yield from batches
         return
