@@ -34,11 +34,13 @@ def each_of(train: Callable[[int], float], steps: int) -> float:
     return (train(steps + short) - train(short)) / steps
 
 
-def bare(steps: int) -> float:
+def bare(steps: int, *, fused: bool | None = None) -> float:
     """Seconds for some steps of the hand-written loop, which reads its loss now and then."""
     inputs, targets = examples()
     model = network()
-    optimiser = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE, momentum=MOMENTUM)
+    optimiser = torch.optim.SGD(
+        model.parameters(), lr=LEARNING_RATE, momentum=MOMENTUM, fused=fused
+    )
     began = time.perf_counter()
     step = 0
     while step < steps:

@@ -137,7 +137,7 @@ def test_defaults_are_torchs_own(name: str) -> None:
     own = named(name).twin([START.clone()], lr=0.1).defaults
     ours = torch_optimiser(name, [START.clone()], {"learning_rate": 0.1}).defaults
     # Plain momentum has no default of torch's, and Nesterov's rule is a switch there.
-    chosen = ("momentum", "nesterov") if name in ("momentum", "nesterov") else ()
+    chosen = ("fused", *(("momentum", "nesterov") if name in ("momentum", "nesterov") else ()))
     assert {k: v for k, v in ours.items() if k not in chosen} == {
         k: v for k, v in own.items() if k not in chosen
     }
@@ -399,6 +399,19 @@ def test_what_torch_cannot_do_is_refused() -> None:
         torch_optimiser("nadam", [START], {"learning_rate": 0.1}, fused=True)
     with pytest.raises(StudyError, match="either fused or foreach; leave one of them out"):
         torch_optimiser("adam", [START], {"learning_rate": 0.1}, fused=True, foreach=True)
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_the_fused_kernel_is_taken_where_torch_has_one(name: str) -> None:
+    def fused(tensor: torch.Tensor, **options: Any) -> bool:
+        made = torch_optimiser(name, [tensor], {"learning_rate": 0.1}, **options)
+        return bool(made.defaults.get("fused"))
+
+    assert fused(START.clone()) == (name not in ("rmsprop", "nadam"))
+    assert not fused(START.clone(), foreach=True)
+    assert not fused(START.clone(), fused=False)
+    # No kernel knows this device: the plain loop works everywhere.
+    assert not fused(START.to("meta"))
 
 
 def test_refusing_torchs_fused_kernels_is_always_possible() -> None:

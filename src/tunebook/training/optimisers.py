@@ -165,7 +165,12 @@ def torch_optimiser(
     foreach: bool | None = None,
     fused: bool | None = None,
 ) -> torch.optim.Optimizer:
-    """Torch's optimiser for the same rule; `hyper` is completed by the defaults."""
+    """Torch's optimiser for the same rule; `hyper` is completed by the defaults.
+
+    Unless told otherwise it is the fused one where torch has it: one pass over the weights instead
+    of several, which pays for the gradient norm that the loop computes at every step.
+    """
+    parameters = list(parameters)
     if fused and name in _UNFUSED:
         raise StudyError(f"torch has no fused {name}; leave fused out, or use foreach", "fused")
     if fused and foreach:
@@ -179,6 +184,14 @@ def torch_optimiser(
         options["nesterov"] = h["momentum"] > 0
     if foreach is not None:
         options["foreach"] = foreach
+    if fused is None and not foreach:
+        fused = all(_fusible(parameter) for parameter in parameters)
     if fused is not None and name not in _UNFUSED:
         options["fused"] = fused
     return named(name).twin(parameters, **options)
+
+
+def _fusible(parameter: Tensor) -> bool:
+    """Whether torch's fused kernels take this parameter: whole, real, and on a device they know."""
+    whole = not hasattr(parameter, "full_tensor")
+    return whole and parameter.is_floating_point() and parameter.device.type in ("cpu", "cuda")
