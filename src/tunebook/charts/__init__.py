@@ -1,0 +1,1 @@
+"""The data of each picture as a value, then its drawing."""

@@ -1,0 +1,1 @@
+"""The questions of the playbook, each a function of the evidence."""

@@ -1,0 +1,1 @@
+"""One report from findings, pictures and the guide."""

@@ -1,0 +1,1 @@
+"""Statistics: functions of arrays that know nothing of studies."""
