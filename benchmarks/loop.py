@@ -9,7 +9,8 @@ sides. Both run as one gets them: the bare loop with torch's default optimiser, 
 one, which it takes where there is one. A further column is the overhead over a bare loop whose
 author asked for the fused kernel: what is left there is the gradient norm above all, a pass over
 all gradients that the bare loop does not make. Each repeat measures us and the bare loops in turn;
-Lightning is measured by the Python of `.venv-bench`, beside a bare loop of its own. A second table shows what each option of speed brings.
+Lightning is measured by the Python of `.venv-bench`, beside a bare loop of its own. A second table
+shows what each option of speed brings.
 
     make bench-setup
     .venv/bin/python benchmarks/loop.py

@@ -1,0 +1,108 @@
+"""Results to evidence: which trials count, and which are infeasible by their values."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tunebook.core.evidence import Evidence, Reading, Standing
+from tunebook.core.objective import Objective
+from tunebook.core.results import Results, TrialRecord
+from tunebook.core.trials import OutcomeKind
+
+# A trial that gained less than this share of what the best one gained over chance is at chance.
+LEAST_GAIN = 0.05
+# Further than this from the median, in median absolute deviations, a result is no result.
+FAR_OUT = 5.0
+# Fewer values say nothing of their own spread.
+LEAST_FOR_SPREAD = 8
+
+_STANDINGS = {
+    OutcomeKind.STOPPED: Standing.CENSORED,
+    OutcomeKind.INFEASIBLE: Standing.INFEASIBLE,
+    OutcomeKind.FAILED: Standing.BROKEN,
+    OutcomeKind.CRASHED: Standing.BROKEN,
+    OutcomeKind.PREEMPTED: Standing.PENDING,
+    OutcomeKind.CANCELLED: Standing.PENDING,
+}
+
+
+def gather(results: Results, objective: Objective | None = None) -> Evidence:
+    """The evidence of a study, under its own objective or another one."""
+    chosen = objective or results.study.objective
+    read = tuple(_read(results, record, chosen) for record in results.trials)
+    return Evidence(results, chosen, _infeasible_by_value(results, chosen, read))
+
+
+def _read(results: Results, record: TrialRecord, objective: Objective) -> Reading:
+    outcome = record.outcome
+    if outcome is None:
+        return Reading(record, Standing.PENDING, why="running")
+    if outcome.kind is not OutcomeKind.COMPLETE:
+        return Reading(record, _STANDINGS[outcome.kind], why=outcome.reason)
+    diverged = _diverged(results, record, objective)
+    if diverged:
+        return Reading(record, Standing.INFEASIBLE, why=diverged)
+    measure = objective.measure(record.curves)
+    if measure is not None:
+        return Reading(record, Standing.MEASURED, measure.value, measure.step)
+    if objective.constraints and objective.metric.name in record.curves:
+        unmet = " and ".join(map(str, objective.constraints))
+        return Reading(record, Standing.INFEASIBLE, why=f"at no step did {unmet} hold")
+    return Reading(record, Standing.BROKEN, why=f"it logged no {objective.metric.name}")
+
+
+def _diverged(results: Results, record: TrialRecord, objective: Objective) -> str:
+    """Why a trial that ended by itself has diverged nonetheless, or nothing.
+
+    Programs that keep on after a NaN, and logs that leave cells blank after it, end so.
+    """
+    study = results.study
+    watched = [objective.metric.name, study.knobs.train_loss, *study.divergence.metrics]
+    for name in dict.fromkeys(name for name in watched if name):
+        curve = record.curves.get(name)
+        if curve is not None and len(curve) and not np.isfinite(curve.values[-1]):
+            broken = int(curve.steps[_tail(np.isfinite(curve.values))])
+            return f"{name} is not finite from step {broken} on"
+    return ""
+
+
+def _tail(finite: np.ndarray) -> int:
+    """Where the run of non-finite values at the end begins."""
+    kept = np.flatnonzero(finite)
+    return int(kept[-1]) + 1 if len(kept) else 0
+
+
+def _infeasible_by_value(
+    results: Results, objective: Objective, readings: tuple[Reading, ...]
+) -> tuple[Reading, ...]:
+    """Trials no better than chance, or far worse than the median, are infeasible."""
+    losses = np.array(
+        [objective.metric.loss(r.value) for r in readings if r.value is not None], dtype=float
+    )
+    if not len(losses):
+        return readings
+    chance = results.study.knobs.chance
+    at_chance, far = np.inf, np.inf
+    if chance is not None:
+        level = objective.metric.loss(chance)
+        at_chance = level - LEAST_GAIN * max(level - float(losses.min()), 0.0)
+    if len(losses) >= LEAST_FOR_SPREAD:
+        middle = float(np.median(losses))
+        deviation = float(np.median(np.abs(losses - middle)))
+        far = middle + FAR_OUT * deviation if deviation > 0 else np.inf
+
+    def judged(reading: Reading) -> Reading:
+        if reading.value is None:
+            return reading
+        loss = objective.metric.loss(reading.value)
+        if loss >= at_chance:
+            why = f"{reading.value:.4g} is no better than chance ({chance:g})"
+        elif loss > far:
+            why = f"{reading.value:.4g} is over {FAR_OUT:g} deviations worse than the median"
+        else:
+            return reading
+        return replace(reading, standing=Standing.INFEASIBLE, value=None, step=None, why=why)
+
+    return tuple(judged(reading) for reading in readings)
