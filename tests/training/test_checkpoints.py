@@ -64,7 +64,7 @@ def test_only_tensors_and_json_are_written(tmp_path: Path) -> None:
         "average.safetensors",
         "model.safetensors",
         "optimiser.safetensors",
-        "random.safetensors",
+        "random-0.safetensors",
         "state.json",
     ]
     json.loads((tmp_path / "state.json").read_text())

@@ -29,10 +29,10 @@ OPTIONS = {
 }
 
 
-def run_ranks(folder: Path, ranks: int, **options) -> list[dict]:
-    """Run the loop on some ranks under torchrun; what each of them tells."""
+def run_several(folder: Path, ranks: int, *runs: tuple[str, dict]) -> list[tuple[dict, ...]]:
+    """Run the loop on some ranks under torchrun, time after time; what each run's ranks tell."""
     folder.mkdir(exist_ok=True)
-    told = json.dumps({**OPTIONS, "steps": 50, **options})
+    told = json.dumps([(name, {**OPTIONS, "steps": 50, **options}) for name, options in runs])
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
     script = [str(TESTS / "training" / "two_ranks.py"), str(folder), told]
     command = [*launcher, f"--nproc-per-node={ranks}", *script]
@@ -40,7 +40,12 @@ def run_ranks(folder: Path, ranks: int, **options) -> list[dict]:
     environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=150)
     assert done.returncode == 0, done.stderr[-3000:]
-    return [json.loads((folder / f"rank-{rank}.json").read_text()) for rank in range(ranks)]
+    files = [folder / f"rank-{rank}.json" for rank in range(ranks)]
+    return list(zip(*(json.loads(file.read_text()) for file in files), strict=True))
+
+
+def run_ranks(folder: Path, ranks: int, **options) -> tuple[dict, ...]:
+    return run_several(folder, ranks, ("run", options))[0]
 
 
 def curve(told: dict, name: str) -> np.ndarray:
@@ -76,6 +81,64 @@ def test_two_ranks_resume_where_they_left(how: str, alone: dict, tmp_path: Path)
         np.testing.assert_allclose(both, curve(alone, name), atol=1e-5, err_msg=name)
 
 
+DRAWING = {"drawing": True, "dropout": 0.3, "steps": 12, "log_every": 4}
+
+
+@pytest.fixture(scope="module")
+def mishaps(tmp_path_factory) -> dict[str, tuple[dict, ...]]:
+    """Runs of two ranks that are interrupted or go wrong, one after another in one world."""
+    runs = {
+        "whole": ("whole", DRAWING),
+        "stopped": ("parts", {**DRAWING, "stop_at": 8}),
+        "resumed": ("parts", DRAWING),
+        "unwritable": ("unwritable", {"steps": 4, "unwritable": True}),
+        "apart": ("apart", {"steps": 4, "own_disks": True}),
+        "resumed apart": ("apart", {"steps": 8, "own_disks": True}),
+    }
+    told = run_several(tmp_path_factory.mktemp("mishaps"), 2, *runs.values())
+    return dict(zip(runs, told, strict=True))
+
+
+def test_resumed_ranks_draw_what_they_would_have_drawn(mishaps) -> None:
+    assert mishaps["stopped"][0]["rows"][-1][0] == 8
+    assert curve(mishaps["resumed"][0], "train/loss").size == 4
+    for whole, stopped, resumed in zip(
+        mishaps["whole"], mishaps["stopped"], mishaps["resumed"], strict=True
+    ):
+        assert stopped["draws"] + resumed["draws"] == whole["draws"]
+        assert stopped["masks"] + resumed["masks"] == whole["masks"]
+        both = [*stopped["rows"], *resumed["rows"]]
+        losses = [row["train/loss"] for _, row in both if "train/loss" in row]
+        np.testing.assert_array_equal(losses, curve(whole, "train/loss"))
+
+
+def test_ranks_draw_apart_before_and_after_resuming(mishaps) -> None:
+    for name in ("whole", "resumed"):
+        first, second = mishaps[name]
+        for kind in ("draws", "masks"):
+            assert len(first[kind]) == len(second[kind]) > 0
+            assert all(one != other for one, other in zip(first[kind], second[kind], strict=True))
+
+
+def test_a_checkpoint_that_cannot_be_written_ends_every_rank(mishaps) -> None:
+    first, second = mishaps["unwritable"]
+    assert first["error"].startswith("PermissionError: [Errno 13] Permission denied")
+    assert second["error"].startswith(
+        "TunebookError: rank 0 has failed, and this one with it: PermissionError(13"
+    )
+
+
+def test_a_checkpoint_that_a_rank_cannot_read_ends_every_rank(mishaps) -> None:
+    assert "error" not in mishaps["apart"][0]
+    first, second = mishaps["resumed apart"]
+    assert second["error"] == (
+        "TunebookError: rank 1 cannot continue from the checkpoint run/checkpoints/4, as the "
+        "leading rank does: it has no manifest; checkpoints must be in a folder that every rank "
+        "can reach"
+    )
+    assert first["error"].startswith("TunebookError: rank 1 has failed, and this one with it: ")
+
+
 def test_running_averages_are_the_same_on_every_rank(tmp_path: Path) -> None:
     first, second = run_ranks(tmp_path, 2, norm=True, steps=10)
     assert first["averages"]
@@ -91,7 +154,10 @@ def test_without_torchrun_a_process_is_alone(monkeypatch: pytest.MonkeyPatch) ->
     assert bare(model) is model
     values = torch.ones(3)
     assert ALONE.mean(values) is not None and ALONE.agree(True) and not ALONE.agree(False)
-    ALONE.wait()
+    assert ALONE.told(3) == 3
+    assert ALONE.gathered(3) == [3]
+    with pytest.raises(ValueError, match="mine"), ALONE.together():
+        raise ValueError("mine")
 
 
 def test_an_unknown_way_of_spreading_is_refused() -> None:

@@ -56,6 +56,20 @@ def test_a_saved_state_is_resumed(tmp_path: Path) -> None:
         assert torch.equal(one, other)
 
 
+def test_a_rank_that_the_checkpoint_does_not_know_draws_from_a_stream_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = job(tmp_path)
+    milestones.save(here, state())
+    monkeypatch.setattr(World, "told", lambda self, value: here.run.resume())
+    monkeypatch.setattr(World, "gathered", lambda self, value: [value] * self.size)
+    drawn = []
+    for rank in (1, 2, 1):
+        milestones.resume(job(tmp_path, World(rank, size=3)), state())
+        drawn.append(torch.rand(3).tolist())
+    assert drawn[0] == drawn[2] != drawn[1]
+
+
 def test_without_a_checkpoint_a_run_begins_at_the_beginning(tmp_path: Path) -> None:
     fresh = state()
     fresh.step = 0

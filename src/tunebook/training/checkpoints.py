@@ -1,7 +1,7 @@
 """Checkpoints of a training run: tensors as safetensors, the rest as JSON, nothing pickled.
 
-With what is saved here a run continues bit for bit: weights, optimiser, average, random states and
-the step. The order of the data follows from the step.
+With what is saved here a run continues bit for bit: weights, optimiser, average, the random states
+of each rank and the step. The order of the data follows from the step.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from tunebook.core.objective import Metric
 from tunebook.files import atomic
 from tunebook.training.averaging import Average
+from tunebook.training.distribution import ALONE, World
 
 _BEST = "best-"
 
@@ -46,29 +47,36 @@ def save(
     (folder / "state.json").write_text(json.dumps(facts))
 
 
-def collect(state: State) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
-    """A state as groups of tensors and plain facts. Where it is sharded, every rank takes part."""
+def collect(
+    state: State, world: World = ALONE
+) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
+    """A state as groups of tensors and plain facts. Every rank takes part."""
     slots, numbers = _slots(state.optimiser)
     average = state.average
+    states = world.gathered((_random_tensors(state.generators), random.getstate()))
     tensors = {
         "model": model_tensors(state),
         "optimiser": _gathered(slots),
         "average": _gathered(
             {str(i): value for i, value in enumerate(average.values)} if average else {}
         ),
-        "random": _random_tensors(state.generators),
+        **{f"random-{rank}": drawn for rank, (drawn, _) in enumerate(states)},
     }
     facts = {
         "step": state.step,
         "optimiser": numbers,
         "average_count": average.count if average else 0,
-        "python": random.getstate(),
+        "python": [python for _, python in states],
     }
     return tensors, facts
 
 
-def load(folder: Path, state: State) -> None:
-    """Put a state back as it was saved, whole or sharded as it is now."""
+def load(folder: Path, state: State, rank: int = 0) -> bool:
+    """Put a state back as it was saved, whole or sharded as it is now.
+
+    Returns whether this rank's random states were there, too: a run may go on with more ranks than
+    it was saved by. Ranks do not speak to one another here.
+    """
     facts = json.loads((folder / "state.json").read_text())
     saved = load_file(folder / "model.safetensors")
     for name, value in state.model.state_dict().items():
@@ -79,8 +87,12 @@ def load(folder: Path, state: State) -> None:
         for i, value in enumerate(state.average.values):
             _assign(value, values[str(i)])
         state.average.count = facts["average_count"]
-    _put_back_random(load_file(folder / "random.safetensors"), facts["python"], state.generators)
     state.step = facts["step"]
+    if rank >= len(facts["python"]):
+        return False
+    drawn = load_file(folder / f"random-{rank}.safetensors")
+    _put_back_random(drawn, facts["python"][rank], state.generators)
+    return True
 
 
 def model_tensors(state: State) -> dict[str, Tensor]:
@@ -182,7 +194,10 @@ def _like(target: Any, value: Tensor) -> Tensor:
     from torch.distributed.tensor import distribute_tensor
 
     mesh = target.device_mesh
-    return distribute_tensor(value.to(mesh.device_type), mesh, target.placements)
+    # Each rank has the whole of it: none needs to be sent its part.
+    return distribute_tensor(
+        value.to(mesh.device_type), mesh, target.placements, src_data_rank=None
+    )
 
 
 @torch.no_grad()

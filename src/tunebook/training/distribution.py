@@ -10,14 +10,15 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from tunebook.core.errors import StudyError
+from tunebook.core.errors import StudyError, TunebookError
 
+T = TypeVar("T")
 Spread: TypeAlias = Literal["ddp", "fsdp"]
 
 
@@ -54,10 +55,40 @@ class World:
         dist.broadcast(told, src=0)
         return bool(told.item())
 
-    def wait(self) -> None:
-        """Return when every rank has come here."""
+    def told(self, value: T) -> T:
+        """What the leading rank says, on every rank."""
+        said = [value]
         if self.size > 1:
-            dist.barrier()
+            dist.broadcast_object_list(said, src=0)
+        return said[0]
+
+    def gathered(self, value: T) -> list[T]:
+        """What each rank says, on every rank."""
+        said = [value] * self.size
+        if self.size > 1:
+            dist.all_gather_object(said, value)
+        return said
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is done inside succeeds on every rank, or raises on every rank.
+
+        So none waits for one that has left. Inside, ranks must not speak to one another.
+        """
+        failure: BaseException | None = None
+        try:
+            yield
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:
+            # Not every error is an `Exception`: what ends a trial is none.
+            failure = error
+        told = self.gathered(repr(failure) if failure is not None else None)
+        if failure is not None:
+            raise failure
+        for rank, error_text in enumerate(told):
+            if error_text is not None:
+                raise TunebookError(f"rank {rank} has failed, and this one with it: {error_text}")
 
 
 ALONE = World()

@@ -70,7 +70,7 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
     )
     average = Average(bare(model), recipe.past_share) if recipe.average != "none" else None
     # Whatever a model or a task draws from the global generators differs between ranks.
-    seed_everything(streams.seed_of("augmentation"))
+    seed_everything(streams.seed_of("elsewhere"))
 
     state = State(bare(model), optimiser, average, {"dropout": dropout})
     resume(job, state)

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from pathlib import Path
 
 import torch
 
+from tunebook.core.errors import TunebookError
 from tunebook.core.protocols import Run
+from tunebook.files import atomic
 from tunebook.training import checkpoints
 from tunebook.training.checkpoints import State
 from tunebook.training.data import Examples
 from tunebook.training.distribution import World
 from tunebook.training.evaluation import evaluate, predict, sample, save_predictions, skew
 from tunebook.training.normalisation import sync_running_averages
+from tunebook.training.randomness import Streams, seed_everything
 from tunebook.training.recipe import Recipe
 from tunebook.training.task import Data, Task
 
@@ -50,36 +54,48 @@ def look(job: Job, state: State, *, last: bool) -> None:
         metrics = _metrics(job, state, last)
         weights = checkpoints.model_tensors(state)
         _predictions(job, state)
-    if job.world.leads:
-        job.run.log(metrics, state.step)
-        metric = job.task.facts.metric
-        if metric.name in metrics:
-            checkpoints.keep_best(
-                job.run.folder,
-                weights,
-                state.step,
-                metrics[metric.name],
-                metric,
-                job.recipe.keep_best,
-            )
-    job.world.wait()
+    with job.world.together():
+        if job.world.leads:
+            job.run.log(metrics, state.step)
+            metric = job.task.facts.metric
+            if metric.name in metrics:
+                checkpoints.keep_best(
+                    job.run.folder,
+                    weights,
+                    state.step,
+                    metrics[metric.name],
+                    metric,
+                    job.recipe.keep_best,
+                )
 
 
 def save(job: Job, state: State) -> None:
     """Write the checkpoint from which the run can continue. Every rank takes part, one writes."""
     sync_running_averages(state.model)
-    tensors, facts = checkpoints.collect(state)
-    if job.world.leads:
-        with job.run.checkpoint(state.step) as folder:
-            checkpoints.save(folder, tensors, facts)
-    job.world.wait()
+    tensors, facts = checkpoints.collect(state, job.world)
+    with job.world.together():
+        if job.world.leads:
+            with job.run.checkpoint(state.step) as folder:
+                checkpoints.save(folder, tensors, facts)
 
 
 def resume(job: Job, state: State) -> None:
-    """Continue from the newest whole checkpoint, if there is one."""
-    folder = job.run.resume()
-    if folder is not None:
-        checkpoints.load(folder, state)
+    """Continue from the newest whole checkpoint that the leading rank finds, if it finds one.
+
+    The others follow it, so that all are at the same step. Each has its own random states again; a
+    rank that the checkpoint does not know draws from a stream of its own for this step.
+    """
+    world = job.world
+    with world.together():
+        newest = job.run.resume() if world.leads else None
+    found = world.told(newest)
+    if found is None:
+        return
+    with world.together():
+        _check_readable(found, world)
+        known = checkpoints.load(found, state, world.rank)
+    if not known:
+        seed_everything(Streams(job.run.seed, world.rank).seed_of("elsewhere", state.step))
 
 
 def asked_to_leave(job: Job, step: int) -> bool:
@@ -87,6 +103,16 @@ def asked_to_leave(job: Job, step: int) -> bool:
     if job.world.size == 1:
         return job.run.should_stop
     return step % job.recipe.log_every == 0 and job.world.agree(job.run.should_stop)
+
+
+def _check_readable(folder: Path, world: World) -> None:
+    """The leading rank has found a checkpoint whole; the others may be on other machines."""
+    flaw = None if world.leads else atomic.flaw(folder)
+    if flaw is not None:
+        raise TunebookError(
+            f"rank {world.rank} cannot continue from the checkpoint {folder}, as the leading rank "
+            f"does: {flaw}; checkpoints must be in a folder that every rank can reach"
+        )
 
 
 def _metrics(job: Job, state: State, last: bool) -> dict[str, float]:
@@ -116,5 +142,6 @@ def _predictions(job: Job, state: State) -> None:
     if job.recipe.saved_predictions:
         chosen = sample(job.data.valid, job.recipe.saved_predictions, _SAMPLE_SEED)
         outputs = predict(state.model, chosen, job.recipe.evaluation_batch, job.world.device)
-        if job.world.leads:
-            save_predictions(job.run.folder, state.step, chosen.indices, outputs)
+        with job.world.together():
+            if job.world.leads:
+                save_predictions(job.run.folder, state.step, chosen.indices, outputs)

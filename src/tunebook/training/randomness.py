@@ -7,6 +7,7 @@ rank's own, of (run seed, stream name, rank).
     order            the same on every rank: one global order, of which each rank takes its own part
     dropout          a rank's own
     augmentation     a rank's own
+    elsewhere        a rank's own: the global generators, from which a model or task may draw
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tunebook.core.errors import UnknownName, did_you_mean
 from tunebook.core.hashing import derive_seed
 
 SHARED = ("initialisation", "order")
-OWN = ("dropout", "augmentation")
+OWN = ("dropout", "augmentation", "elsewhere")
 
 
 @dataclass(frozen=True, slots=True)
