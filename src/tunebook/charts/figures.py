@@ -19,7 +19,8 @@ Weight: TypeAlias = Literal["strong", "plain", "faint"]
 class Axis:
     """A label, a scale and, where they are given, its ends.
 
-    On a category axis positions are 0, 1, 2, ... and `categories` are their names.
+    On a category axis positions are 0, 1, 2, ... and `categories` are their names; a vertical one
+    is read from the top down.
     """
 
     label: str
@@ -31,7 +32,11 @@ class Axis:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Points:
-    """Single points. `group` picks colour and shape together; `labels` are tooltips."""
+    """Single points. `group` picks colour and shape together; `labels` are tooltips.
+
+    `crosses` draws them as crosses in the colour of the group: trials that are infeasible. A point
+    beyond the ends of an axis, at infinity say, is drawn on its edge; NaN is not drawn.
+    """
 
     x: Floats
     y: Floats
@@ -40,6 +45,7 @@ class Points:
     labels: tuple[str, ...] = ()
     weight: Weight = "plain"
     hollow: bool = False
+    crosses: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
