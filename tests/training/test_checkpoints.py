@@ -9,8 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from problems_in_torch import Clouds
+from tunebook.core.errors import TunebookError
 from tunebook.core.objective import Metric
 from tunebook.training import checkpoints
 from tunebook.training.averaging import Average
@@ -55,6 +57,41 @@ def test_a_loaded_state_goes_on_as_the_saved_one(optimiser: str, tmp_path: Path)
     assert state.average is not None and loaded.average is not None
     assert all(map(torch.equal, state.average.values, loaded.average.values))
     assert state.average.count == loaded.average.count == 6
+
+
+def plain(*layers: nn.Module, average: bool = False) -> State:
+    model = nn.Sequential(*layers)
+    made = torch_optimiser("sgd", model.parameters(), {"learning_rate": 0.1})
+    return State(model, made, Average(model, None) if average else None, {})
+
+
+@pytest.mark.parametrize(
+    ("changed", "there", "here"),
+    [
+        (plain(nn.Linear(4, 5)), "of shape (2,)", "of shape (5,)"),
+        (plain(nn.Linear(4, 2, bias=False)), "of shape (2,)", "missing"),
+        (plain(nn.Linear(4, 2), nn.Linear(2, 2)), "missing", "of shape (2,)"),
+    ],
+)
+def test_a_changed_model_is_told(changed: State, there: str, here: str, tmp_path: Path) -> None:
+    checkpoints.save(tmp_path, *checkpoints.collect(plain(nn.Linear(4, 2))))
+    before = {name: value.clone() for name, value in changed.model.state_dict().items()}
+    with pytest.raises(TunebookError) as caught:
+        checkpoints.load(tmp_path, changed)
+    name = "1.bias" if there == "missing" else "0.bias"
+    assert str(caught.value) == (
+        f"model tensor {name!r} is {there} in the checkpoint {tmp_path} but {here} in this run; "
+        "go back to the code that wrote it, or begin anew in another study"
+    )
+    assert all(
+        torch.equal(before[name], value) for name, value in changed.model.state_dict().items()
+    )
+
+
+def test_an_average_that_was_not_saved_is_told(tmp_path: Path) -> None:
+    checkpoints.save(tmp_path, *checkpoints.collect(plain(nn.Linear(4, 2))))
+    with pytest.raises(TunebookError, match="average tensor '0' is missing in the checkpoint"):
+        checkpoints.load(tmp_path, plain(nn.Linear(4, 2), average=True))
 
 
 def test_only_tensors_and_json_are_written(tmp_path: Path) -> None:

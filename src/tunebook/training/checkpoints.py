@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from tunebook.core.errors import TunebookError
 from tunebook.core.objective import Metric
 from tunebook.files import atomic
 from tunebook.training.averaging import Average
@@ -57,9 +58,7 @@ def collect(
     tensors = {
         "model": model_tensors(state),
         "optimiser": _gathered(slots),
-        "average": _gathered(
-            {str(i): value for i, value in enumerate(average.values)} if average else {}
-        ),
+        "average": _gathered(_numbered(average.values if average else ())),
         **{f"random-{rank}": drawn for rank, (drawn, _) in enumerate(states)},
     }
     facts = {
@@ -78,14 +77,10 @@ def load(folder: Path, state: State, rank: int = 0) -> bool:
     it was saved by. Ranks do not speak to one another here.
     """
     facts = json.loads((folder / "state.json").read_text())
-    saved = load_file(folder / "model.safetensors")
-    for name, value in state.model.state_dict().items():
-        _assign(value, saved[name])
+    _put_back(folder, "model", state.model.state_dict())
     _load_slots(state.optimiser, load_file(folder / "optimiser.safetensors"), facts["optimiser"])
     if state.average is not None:
-        values = load_file(folder / "average.safetensors")
-        for i, value in enumerate(state.average.values):
-            _assign(value, values[str(i)])
+        _put_back(folder, "average", _numbered(state.average.values))
         state.average.count = facts["average_count"]
     state.step = facts["step"]
     if rank >= len(facts["python"]):
@@ -201,5 +196,22 @@ def _like(target: Any, value: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def _assign(target: Tensor, value: Tensor) -> None:
-    target.copy_(_like(target, value))
+def _put_back(folder: Path, group: str, targets: Mapping[str, Tensor]) -> None:
+    """Fill tensors with those that were saved, if they are still of the same names and shapes."""
+    saved = load_file(folder / f"{group}.safetensors")
+    for name in sorted(saved.keys() | targets.keys()):
+        there, here = (
+            f"of shape {tuple(found[name].shape)}" if name in found else "missing"
+            for found in (saved, targets)
+        )
+        if there != here:
+            raise TunebookError(
+                f"{group} tensor {name!r} is {there} in the checkpoint {folder} but {here} in this "
+                "run; go back to the code that wrote it, or begin anew in another study"
+            )
+    for name, target in targets.items():
+        target.copy_(_like(target, saved[name]))
+
+
+def _numbered(values: Iterable[Tensor]) -> dict[str, Tensor]:
+    return {str(number): value for number, value in enumerate(values)}
