@@ -13,7 +13,7 @@ import pytest
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("src", "tests", "docs", "examples", "benchmarks", ".ci")
+FOLDERS = ("src", "tests", "docs", "examples", "benchmarks", "calibration", ".ci")
 # Written so that this file does not contain what it forbids. Ada lives in our examples.
 FOREIGN = re.compile(
     r"(?<![\w.~}])/(?:root|home/(?!ada\b)\w+|Users|work|opt/\w+)/"

@@ -97,8 +97,12 @@ def _infeasible_by_value(
         if reading.value is None:
             return reading
         loss = objective.metric.loss(reading.value)
+        last = float(reading.record.curves[objective.metric.name].values[-1])
         if loss >= at_chance:
             why = f"{reading.value:.4g} is no better than chance ({chance:g})"
+        elif objective.metric.loss(last) >= at_chance:
+            # Whatever it had reached before, it has lost: that is divergence without a NaN.
+            why = f"it ended at {last:.4g}, no better than chance ({chance:g})"
         elif loss > far:
             why = f"{reading.value:.4g} is over {FAR_OUT:g} deviations worse than the median"
         else:
