@@ -1,0 +1,195 @@
+"""Which parameters matter: shares of variance, effects in units of the noise, and tests.
+
+Shares come from the posterior mean of a Gaussian process: they describe what was seen, and are
+no evidence that a parameter matters. Evidence is a permutation test (`matters`), exact when the
+parameter was sampled independently of the others, as non-adaptive searches do.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import norm, qmc, rankdata
+
+from tunebook.stats.gaussian_process import GaussianProcess, fit
+from tunebook.stats.kernels import Array, Mask, matern, scaled, squared_differences
+
+_SAMPLES = 512
+_TEST_LENGTH = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """The main effect of one parameter: the mean of f over the others, along `line`."""
+
+    line: Array
+    mean: Array
+    deviation: Array
+    noise: float
+
+    @property
+    def in_noise(self) -> float:
+        """The range of the effect in units of the noise of one loss."""
+        return float(np.ptp(self.mean)) / self.noise
+
+
+@dataclass(frozen=True, slots=True)
+class Importance:
+    """Shares of the variance of the posterior mean over the cube.
+
+    `first` (d,) is due to a parameter alone, `total` (d,) to it and all its interactions,
+    `pairs` (d, d) to two together beyond what each does alone; `effects` has one for each.
+    """
+
+    first: Array
+    total: Array
+    pairs: Array
+    effects: tuple[Effect, ...]
+
+
+def importance(process: GaussianProcess, seed: int = 0) -> Importance:
+    """Sobol indices of the posterior mean by a scrambled Sobol sequence, and main effects."""
+    d = process.dimensions
+    base, other = _two_samples(process, seed)
+    at_base, at_other = process.mean(base), process.mean(other)
+    # A constant surface has no variance to share.
+    variance = float(np.var(np.concatenate([at_base, at_other]))) or 1.0
+
+    def closed(columns: tuple[int, ...]) -> tuple[float, float]:
+        """Variance due to these columns alone, and to them with all their interactions."""
+        mixed = base.copy()
+        mixed[:, columns] = other[:, columns]
+        at_mixed = process.mean(mixed)
+        alone = variance - float(np.mean((at_other - at_mixed) ** 2)) / 2.0
+        return alone, float(np.mean((at_base - at_mixed) ** 2)) / 2.0
+
+    singly = np.array([closed((column,)) for column in range(d)]) / variance
+    first = np.clip(singly[:, 0], 0.0, 1.0)
+    pairs = np.zeros((d, d))
+    for pair in itertools.combinations(range(d), 2):
+        share = closed(pair)[0] / variance - float(np.sum(singly[list(pair), 0]))
+        pairs[pair] = pairs[pair[::-1]] = min(max(share, 0.0), 1.0)
+    effects = tuple(main_effect(process, column, base) for column in range(d))
+    return Importance(first, np.clip(singly[:, 1], 0.0, 1.0), pairs, effects)
+
+
+def main_effect(process: GaussianProcess, column: int, others: Array) -> Effect:
+    """Mean and deviation of the average of f over `others`, about its mean along the line.
+
+    The average is linear in f, so that both are exact given the sample of the other parameters.
+    """
+    if process.categories[column]:
+        line = np.unique(process.points[:, column])
+    else:
+        line = np.linspace(0.0, 1.0, 17)
+    few = others[:64]
+    grid = np.repeat(few[None], len(line), axis=0)
+    grid[:, :, column] = line[:, None]
+    mean, covariance = process.joint(grid.reshape(-1, process.dimensions))
+    shape = (len(line), len(few))
+    average = covariance.reshape(*shape, *shape).mean(axis=(1, 3))
+    # Centred: the level of the whole surface is no effect.
+    centring = np.eye(len(line)) - 1.0 / len(line)
+    average = centring @ average @ centring
+    return Effect(
+        line,
+        centring @ mean.reshape(shape).mean(axis=1),
+        np.sqrt(np.maximum(np.diag(average), 0.0)),
+        process.noise,
+    )
+
+
+def matters(
+    points: ArrayLike,
+    values: ArrayLike,
+    column: int,
+    *,
+    categories: ArrayLike | None = None,
+    permutations: int = 999,
+    seed: int = 0,
+) -> float:
+    """The p-value of "this parameter does nothing, alone or together with others".
+
+    A score test: a process without the parameter explains the losses, and what it leaves is
+    tried against kernels of the parameter, alone and times that of the others. The column is
+    permuted, and nothing else depends on it, so that the p-value is exact under the null.
+    """
+    places, scores = np.array(points, dtype=float, ndmin=2), _normal_scores(values)
+    mask = _mask(categories, places.shape[1])
+    rest = np.delete(places, column, axis=1)
+    residual, context = _unexplained(rest, scores, np.delete(mask, column))
+    own = places[:, [column]]
+    kernel = _centred(matern(squared_differences(own, own, mask[[column]])[0] / _TEST_LENGTH**2))
+    weights = np.outer(residual, residual) * context
+    return _permutation_share(weights, kernel, permutations, np.random.default_rng(seed))
+
+
+def anything_matters(
+    points: ArrayLike,
+    values: ArrayLike,
+    *,
+    categories: ArrayLike | None = None,
+    permutations: int = 999,
+    seed: int = 0,
+) -> float:
+    """The p-value of "no parameter does anything": the losses are permuted over the points."""
+    places, scores = np.array(points, dtype=float, ndmin=2), _normal_scores(values)
+    mask = _mask(categories, places.shape[1])
+    apart = squared_differences(places, places, mask) / _TEST_LENGTH**2
+    kernel = _centred(np.sum(matern(apart), axis=0) + matern(np.mean(apart, axis=0)))
+    weights = np.outer(scores, scores)
+    return _permutation_share(weights, kernel, permutations, np.random.default_rng(seed))
+
+
+def _unexplained(rest: Array, scores: Array, mask: Mask) -> tuple[Array, Array]:
+    """What a process of the other parameters leaves of the scores, and where effects may vary."""
+    if not rest.shape[1]:
+        return scores, np.ones((len(scores), len(scores)))
+    process = fit(rest, scores, categories=mask)
+    apart = squared_differences(rest, rest, mask)
+    # `fit` sorts its rows, so residuals are asked for at the rows as they are.
+    noise = max(process.hyperparameters.noise, 1e-3)
+    covariance = process.covariance(rest, rest) + noise * np.eye(len(rest))
+    residual = np.linalg.solve(covariance, scores)
+    return residual, 1.0 + matern(scaled(apart, np.full(rest.shape[1], 1.0)))
+
+
+def _permutation_share(
+    weights: Array, kernel: Array, permutations: int, random: np.random.Generator
+) -> float:
+    observed = float(np.sum(weights * kernel))
+    at_least = 1
+    for _ in range(permutations):
+        order = random.permutation(len(kernel))
+        # Ties, as of a constant column, count as no evidence whatever the rounding.
+        statistic = float(np.sum(weights * kernel[np.ix_(order, order)]))
+        at_least += statistic >= observed - 1e-9 * abs(observed)
+    return at_least / (permutations + 1)
+
+
+def _normal_scores(values: ArrayLike) -> Array:
+    """Ranks as quantiles of the normal distribution: bad tails have no say."""
+    losses = np.asarray(values, dtype=float)
+    return np.asarray(norm.ppf((rankdata(losses) - 0.5) / len(losses)))
+
+
+def _centred(kernel: Array) -> Array:
+    return np.asarray(kernel - kernel.mean(axis=0) - kernel.mean(axis=1)[:, None] + kernel.mean())
+
+
+def _mask(categories: ArrayLike | None, d: int) -> Mask:
+    return np.zeros(d, bool) if categories is None else np.asarray(categories, dtype=bool)
+
+
+def _two_samples(process: GaussianProcess, seed: int) -> tuple[Array, Array]:
+    """Two halves of one sequence of twice the dimensions."""
+    d = process.dimensions
+    both = np.asarray(qmc.Sobol(2 * d, rng=np.random.default_rng(seed)).random(_SAMPLES))
+    for column in np.flatnonzero(process.categories):
+        codes = np.unique(process.points[:, column])
+        for place in (column, d + column):
+            both[:, place] = codes[(both[:, place] * len(codes)).astype(int)]
+    return both[:, :d], both[:, d:]
