@@ -17,6 +17,7 @@ from tunebook.core.objective import Metric
 from tunebook.training import checkpoints
 from tunebook.training.averaging import Average
 from tunebook.training.checkpoints import State
+from tunebook.training.distribution import World
 from tunebook.training.optimisers import OPTIMISERS, torch_optimiser
 
 
@@ -120,28 +121,43 @@ def test_tied_weights_can_be_saved(tmp_path: Path) -> None:
     assert model[1].weight is model[0].weight
 
 
+def keep(folder: Path, number: int, value: float, metric: Metric, most: int = 1) -> None:
+    if checkpoints.is_among_best(folder, value, metric, most):
+        weights = {"w": torch.full((2,), float(number))}
+        checkpoints.keep_best(folder, weights, number, value, metric, most)
+
+
 @pytest.mark.parametrize(("better", "expected"), [("lower", {1, 3}), ("higher", {2, 4})])
 def test_the_best_are_kept(better: str, expected: set[int], tmp_path: Path) -> None:
     metric = Metric("valid/error", better)  # type: ignore[arg-type]
     for number, value in enumerate((0.1, 0.5, 0.2, 0.4), start=1):
-        weights = {"w": torch.full((2,), float(number))}
-        checkpoints.keep_best(tmp_path, weights, number, value, metric, keep=2)
+        keep(tmp_path, number, value, metric, most=2)
     assert {step for _, step, _ in checkpoints.best_of(tmp_path)} == expected
 
 
 def test_a_damaged_best_is_no_best(tmp_path: Path) -> None:
     metric = Metric("error")
-    checkpoints.keep_best(tmp_path, {"w": torch.ones(2)}, 1, 0.1, metric, keep=1)
+    keep(tmp_path, 1, 0.1, metric)
     (tmp_path / "best-1" / "model.safetensors").write_bytes(b"")
     assert checkpoints.best_of(tmp_path) == []
-    checkpoints.keep_best(tmp_path, {"w": torch.ones(2)}, 2, 0.9, metric, keep=1)
+    keep(tmp_path, 2, 0.9, metric)
     assert [step for _, step, _ in checkpoints.best_of(tmp_path)] == [2]
 
 
 def test_keeping_none_and_nan(tmp_path: Path) -> None:
     metric = Metric("error")
-    checkpoints.keep_best(tmp_path, {"w": torch.ones(2)}, 1, 0.1, metric, keep=0)
+    keep(tmp_path, 1, 0.1, metric, most=0)
     assert checkpoints.best_of(tmp_path) == []
-    checkpoints.keep_best(tmp_path, {"w": torch.ones(2)}, 2, 0.5, metric, keep=1)
-    checkpoints.keep_best(tmp_path, {"w": torch.ones(2)}, 3, float("nan"), metric, keep=1)
+    keep(tmp_path, 2, 0.5, metric)
+    keep(tmp_path, 3, float("nan"), metric)
     assert [step for _, step, _ in checkpoints.best_of(tmp_path)] == [2]
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_only_the_leading_rank_copies_tensors(rank: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(World, "gathered", lambda self, value: [value] * self.size)
+    state = some_state("adam", 0)
+    step(state)
+    tensors, _ = checkpoints.collect(state, World(rank, size=2))
+    counts = {name: len(tensors[name]) for name in ("model", "optimiser", "average")}
+    assert all(counts.values()) if rank == 0 else not any(counts.values())

@@ -9,7 +9,7 @@ import torch
 
 from problems_in_torch import Clouds
 from runs import MemoryRun
-from tunebook.training import milestones
+from tunebook.training import checkpoints, milestones
 from tunebook.training.averaging import Average
 from tunebook.training.checkpoints import State
 from tunebook.training.distribution import ALONE, World
@@ -43,6 +43,25 @@ def test_the_average_is_what_is_evaluated_and_kept(tmp_path: Path) -> None:
     assert loss == pytest.approx(torch.log(torch.tensor(3.0)).item())
     assert loss != there.run.rows[0][1]["valid/loss"]  # type: ignore[attr-defined]
     assert any(p.abs().sum() > 0 for p in averaged.model.parameters())
+
+
+def test_weights_are_copied_only_to_be_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[int] = []
+    real = checkpoints.model_tensors
+
+    def counting(found: State, world: World) -> dict[str, torch.Tensor]:
+        copied.append(found.step)
+        return real(found, world)
+
+    monkeypatch.setattr(checkpoints, "model_tensors", counting)
+    here, same = job(tmp_path), state()
+    milestones.look(here, same, last=False)
+    # No better than the first, which is kept.
+    same.step += 1
+    milestones.look(here, same, last=True)
+    assert copied == [7]
 
 
 def test_a_saved_state_is_resumed(tmp_path: Path) -> None:

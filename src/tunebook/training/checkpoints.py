@@ -51,14 +51,14 @@ def save(
 def collect(
     state: State, world: World = ALONE
 ) -> tuple[dict[str, dict[str, Tensor]], dict[str, Any]]:
-    """A state as groups of tensors and plain facts. Every rank takes part."""
+    """A state as groups of tensors and plain facts: every rank takes part, the leading has it."""
     slots, numbers = _slots(state.optimiser)
     average = state.average
     states = world.gathered((_random_tensors(state.generators), random.getstate()))
     tensors = {
-        "model": model_tensors(state),
-        "optimiser": _gathered(slots),
-        "average": _gathered(_numbered(average.values if average else ())),
+        "model": model_tensors(state, world),
+        "optimiser": _gathered(slots, world),
+        "average": _gathered(_numbered(average.values if average else ()), world),
         **{f"random-{rank}": drawn for rank, (drawn, _) in enumerate(states)},
     }
     facts = {
@@ -90,18 +90,21 @@ def load(folder: Path, state: State, rank: int = 0) -> bool:
     return True
 
 
-def model_tensors(state: State) -> dict[str, Tensor]:
-    """The model's weights on the CPU. Where it is sharded, every rank takes part."""
-    return _gathered(state.model.state_dict())
+def model_tensors(state: State, world: World = ALONE) -> dict[str, Tensor]:
+    """The model's weights on the CPU; every rank takes part, the leading one has them."""
+    return _gathered(state.model.state_dict(), world)
+
+
+def is_among_best(folder: Path, value: float, metric: Metric, keep: int) -> bool:
+    """Whether an evaluation is one of so many to be kept."""
+    kept = sorted((value for value, _, _ in best_of(folder)), key=metric.loss)
+    return keep > len(kept) or (keep > 0 and metric.is_better(value, kept[keep - 1]))
 
 
 def keep_best(
     folder: Path, model: Mapping[str, Tensor], step: int, value: float, metric: Metric, keep: int
 ) -> None:
-    """Keep the weights of the best evaluations, for a choice afterwards."""
-    kept = sorted(best_of(folder), key=lambda entry: metric.loss(entry[0]))
-    if keep == 0 or (len(kept) >= keep and not metric.is_better(value, kept[keep - 1][0])):
-        return
+    """Keep the weights of one of the best evaluations, for a choice afterwards."""
     with atomic.new_folder(folder / f"{_BEST}{step}") as target:
         save_file(dict(model), target / "model.safetensors")
         (target / "state.json").write_text(json.dumps({"step": step, "value": value}))
@@ -169,11 +172,17 @@ def _put_back_random(
     random.setstate((python[0], tuple(python[1]), python[2]))
 
 
-def _gathered(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Whole tensors on the CPU that share no memory, as the format asks (tied weights do)."""
-    return {
-        name: _full(value).detach().cpu().contiguous().clone() for name, value in tensors.items()
-    }
+def _gathered(tensors: Mapping[str, Tensor], world: World) -> dict[str, Tensor]:
+    """Whole tensors on the CPU that share no memory, as the format asks (tied weights do).
+
+    Only the leading rank, which saves them, copies them; the others help to put shards together.
+    """
+    found = {}
+    for name, value in tensors.items():
+        whole = _full(value)
+        if world.leads:
+            found[name] = whole.detach().to("cpu", copy=True).contiguous()
+    return found
 
 
 def _full(value: Any) -> Tensor:

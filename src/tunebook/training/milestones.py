@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,21 +53,16 @@ def look(job: Job, state: State, *, last: bool) -> None:
             # Its running averages, too, are of what this rank has seen.
             sync_running_averages(state.model)
         metrics = _metrics(job, state, last)
-        weights = checkpoints.model_tensors(state)
+        best = _is_best(job, metrics)
+        weights = checkpoints.model_tensors(state, job.world) if best else {}
         _predictions(job, state)
     with job.world.together():
         if job.world.leads:
             job.run.log(metrics, state.step)
-            metric = job.task.facts.metric
-            if metric.name in metrics:
-                checkpoints.keep_best(
-                    job.run.folder,
-                    weights,
-                    state.step,
-                    metrics[metric.name],
-                    metric,
-                    job.recipe.keep_best,
-                )
+            if best:
+                metric = job.task.facts.metric
+                kept = state.step, metrics[metric.name], metric, job.recipe.keep_best
+                checkpoints.keep_best(job.run.folder, weights, *kept)
 
 
 def save(job: Job, state: State) -> None:
@@ -103,6 +99,15 @@ def asked_to_leave(job: Job, step: int) -> bool:
     if job.world.size == 1:
         return job.run.should_stop
     return step % job.recipe.log_every == 0 and job.world.agree(job.run.should_stop)
+
+
+def _is_best(job: Job, metrics: Mapping[str, float]) -> bool:
+    """Whether an evaluation is to be kept: the leading rank, which has the others, decides."""
+    metric, wish = job.task.facts.metric, False
+    if job.world.leads and metric.name in metrics:
+        value = metrics[metric.name]
+        wish = checkpoints.is_among_best(job.run.folder, value, metric, job.recipe.keep_best)
+    return job.world.agree(wish)
 
 
 def _check_readable(folder: Path, world: World) -> None:
