@@ -10,6 +10,7 @@ from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.objective import Objective
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.trials import OutcomeKind
+from tunebook.diagnosis.divergence import divergence
 
 # A trial that gained less than this share of what the best one gained over chance is at chance.
 LEAST_GAIN = 0.05
@@ -41,7 +42,10 @@ def _read(results: Results, record: TrialRecord, objective: Objective) -> Readin
         return Reading(record, Standing.PENDING, why="running")
     if outcome.kind is not OutcomeKind.COMPLETE:
         return Reading(record, _STANDINGS[outcome.kind], why=outcome.reason)
-    diverged = _diverged(results, record, objective)
+    train_loss = results.study.knobs.train_loss
+    named = (objective.metric.name, train_loss, *results.study.divergence.metrics)
+    watched = [name for name in dict.fromkeys(named) if name]
+    diverged = divergence(record.curves, watched, train_loss)
     if diverged:
         return Reading(record, Standing.INFEASIBLE, why=diverged)
     measure = objective.measure(record.curves)
@@ -51,27 +55,6 @@ def _read(results: Results, record: TrialRecord, objective: Objective) -> Readin
         unmet = " and ".join(map(str, objective.constraints))
         return Reading(record, Standing.INFEASIBLE, why=f"at no step did {unmet} hold")
     return Reading(record, Standing.BROKEN, why=f"it logged no {objective.metric.name}")
-
-
-def _diverged(results: Results, record: TrialRecord, objective: Objective) -> str:
-    """Why a trial that ended by itself has diverged nonetheless, or nothing.
-
-    Programs that keep on after a NaN, and logs that leave cells blank after it, end so.
-    """
-    study = results.study
-    watched = [objective.metric.name, study.knobs.train_loss, *study.divergence.metrics]
-    for name in dict.fromkeys(name for name in watched if name):
-        curve = record.curves.get(name)
-        if curve is not None and len(curve) and not np.isfinite(curve.values[-1]):
-            broken = int(curve.steps[_tail(np.isfinite(curve.values))])
-            return f"{name} is not finite from step {broken} on"
-    return ""
-
-
-def _tail(finite: np.ndarray) -> int:
-    """Where the run of non-finite values at the end begins."""
-    kept = np.flatnonzero(finite)
-    return int(kept[-1]) + 1 if len(kept) else 0
 
 
 def _infeasible_by_value(

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tunebook.core.curves import Curve
+from tunebook.diagnosis.divergence import divergence
+
+STEPS = np.arange(1, 41) * 100
+FALLING = 1 / np.sqrt(np.arange(1, 41))
+
+
+def whole(values: np.ndarray = FALLING, steps: np.ndarray = STEPS) -> Curve:
+    return Curve.of(steps, values)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_curve_that_ends_in_no_number_has_diverged_where_that_began(bad: float) -> None:
+    values = FALLING.copy()
+    values[10] = np.nan  # one that it recovered from
+    values[30:] = bad
+    said = divergence({"valid/loss": whole(values)}, ["valid/loss"], None)
+    assert said == "valid/loss is not finite from step 3100 on"
+
+
+def test_a_curve_of_nothing_but_nan_has_diverged_at_its_first_step() -> None:
+    said = divergence({"loss": whole(np.full(40, np.nan))}, ["loss"], None)
+    assert said == "loss is not finite from step 100 on"
+
+
+def test_a_nan_in_the_middle_is_not_divergence() -> None:
+    values = FALLING.copy()
+    values[5] = np.nan
+    assert divergence({"loss": whole(values)}, ["loss"], None) == ""
+
+
+def test_cells_that_go_blank_beside_others_are_divergence() -> None:
+    curves = {"valid/loss": whole().until(2000), "examples": whole(np.ones(40))}
+    said = divergence(curves, ["valid/loss"], None)
+    assert said == "valid/loss is blank after step 2000 while other metrics go on"
+
+
+def test_metrics_logged_at_other_steps_do_not_make_a_curve_blank() -> None:
+    dense = np.arange(1, 4051)
+    curves = {
+        "valid/loss": whole(),
+        "learning_rate": Curve.of(dense, np.ones(len(dense))),
+        "test/loss": Curve.of([4050], [0.1]),
+    }
+    assert divergence(curves, ["valid/loss"], None) == ""
+
+
+def test_two_rows_do_not_show_what_is_logged_together() -> None:
+    curves = {"valid/loss": Curve.of([1, 2], [0.5, 0.4]), "time": Curve.of([1, 2, 3], [1, 2, 3])}
+    assert divergence(curves, ["valid/loss"], None) == ""
+
+
+def test_a_training_loss_that_ends_where_it_began_has_diverged() -> None:
+    values = np.concatenate([FALLING[:20], np.full(20, 1.3)])
+    said = divergence({"train/loss": whole(values)}, ["train/loss"], "train/loss")
+    assert said == "train/loss ended at 1.3, no lower than it began"
+    assert divergence({"train/loss": whole(values)}, ["train/loss"], None) == ""
+
+
+def test_one_last_high_loss_is_noise() -> None:
+    values = FALLING.copy()
+    values[-1] = 2.0
+    assert divergence({"train/loss": whole(values)}, ["train/loss"], "train/loss") == ""
+
+
+def test_what_was_not_logged_says_nothing() -> None:
+    assert divergence({}, ["loss"], "train/loss") == ""
+    assert divergence({"loss": Curve.of([], [])}, ["loss"], "loss") == ""
