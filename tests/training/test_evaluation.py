@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from safetensors.torch import load_file
+from safetensors import safe_open
 
 from problems_in_torch import Clouds, clouds
 from tunebook.files import atomic
@@ -64,16 +63,16 @@ def test_a_model_in_evaluation_mode_stays_there_even_after_an_error() -> None:
 def test_predictions_are_those_of_the_examples(tmp_path: Path) -> None:
     examples = clouds(10, 3)
     chosen = sample(examples, 4, seed=0)
-    outputs = predict(MODEL, chosen, 3, torch.device("cpu"))
-    expected = MODEL.eval()(examples.inputs[chosen.indices])
-    torch.testing.assert_close(outputs, expected)
-    save_predictions(tmp_path, 70, chosen.indices, outputs)
+    found = predict(MODEL, chosen, 3, torch.device("cpu"))
+    save_predictions(tmp_path, 70, found)
     folder = tmp_path / "predictions-70"
     assert atomic.flaw(folder) is None
-    kept = load_file(folder / "predictions.safetensors")
-    assert torch.equal(kept["indices"], chosen.indices)
-    torch.testing.assert_close(kept["outputs"], outputs)
-    assert json.loads((folder / "predictions.json").read_text()) == {"step": 70}
+    with safe_open(folder / "predictions.safetensors", "pt") as kept:
+        assert kept.metadata() == {"step": "70"}
+        assert torch.equal(kept.get_tensor("indices"), chosen.indices)
+        assert torch.equal(kept.get_tensor("targets"), examples.targets[chosen.indices])
+        expected = MODEL.eval()(examples.inputs[chosen.indices])
+        torch.testing.assert_close(kept.get_tensor("outputs"), expected)
 
 
 def test_a_sample_is_fixed_by_its_seed_and_has_no_doubles() -> None:

@@ -200,6 +200,16 @@ def test_the_best_evaluations_and_predictions_are_kept(tmp_path: Path) -> None:
     assert len(list(run.folder.glob("predictions-*"))) == 4
 
 
+def test_the_last_evaluation_tells_how_many_examples_each_metric_rests_on(tmp_path: Path) -> None:
+    run = trained(tmp_path, 20, eval_every=10)
+    counts = {name: run.curve(f"valid/count/{name}") for name in ("loss", "error")}
+    assert all(curve.steps.tolist() == [20] for curve in counts.values())
+    targets = Clouds().data({}).valid.targets
+    assert counts["error"].values.tolist() == [len(targets)]
+    for number, count in enumerate(torch.bincount(targets).tolist()):
+        assert run.curve(f"valid/count/error/class_{number}").values.tolist() == [count]
+
+
 def test_samples_are_evaluated_with_their_skew(tmp_path: Path) -> None:
     run = trained(tmp_path, 20, valid_sample=10, train_sample=12, eval_every=10)
     last = dict(run.rows[-1][1])

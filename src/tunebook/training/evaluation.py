@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,25 +58,37 @@ def evaluate(
     return _means(totals, world)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Predictions:
+    """A model's outputs on chosen examples, their targets, and which examples they are."""
+
+    indices: Tensor
+    targets: Tensor
+    outputs: Tensor
+
+
 @torch.no_grad()
-def predict(model: nn.Module, examples: Examples, batch_size: int, device: torch.device) -> Tensor:
-    """The outputs of a model on every example, on the CPU."""
+def predict(model: nn.Module, chosen: Subset, batch_size: int, device: torch.device) -> Predictions:
+    """The outputs of a model on chosen examples, on the CPU."""
+    outputs, targets = [], []
     training = model.training
     model.eval()
     try:
-        batches = on_device(evaluation_batches(examples, batch_size), device)
-        outputs = [model(batch.inputs).float().cpu() for batch in batches]
+        for batch in on_device(evaluation_batches(chosen, batch_size), device):
+            outputs.append(model(batch.inputs).float().cpu())
+            targets.append(batch.targets.cpu())
     finally:
         model.train(training)
-    return torch.cat(outputs)[: len(examples)]
+    count = len(chosen)
+    return Predictions(chosen.indices, torch.cat(targets)[:count], torch.cat(outputs)[:count])
 
 
-def save_predictions(folder: Path, step: int, indices: Tensor, outputs: Tensor) -> None:
-    """Keep predictions on chosen examples, to be looked at again without the model."""
+def save_predictions(folder: Path, step: int, found: Predictions) -> None:
+    """Keep predictions of a step, to be looked at again without the model."""
+    parts = {"indices": found.indices, "targets": found.targets, "outputs": found.outputs}
     with atomic.new_folder(folder / f"predictions-{step}") as target:
-        tensors = {"indices": indices.contiguous(), "outputs": outputs.contiguous()}
-        save_file(tensors, target / "predictions.safetensors")
-        (target / "predictions.json").write_text(json.dumps({"step": step}))
+        tensors = {name: part.contiguous() for name, part in parts.items()}
+        save_file(tensors, target / "predictions.safetensors", {"step": str(step)})
 
 
 def sample(examples: Examples, size: int, seed: int) -> Subset:

@@ -16,7 +16,14 @@ from tunebook.training import checkpoints
 from tunebook.training.checkpoints import State
 from tunebook.training.data import Examples
 from tunebook.training.distribution import World
-from tunebook.training.evaluation import evaluate, predict, sample, save_predictions, skew
+from tunebook.training.evaluation import (
+    Evaluation,
+    evaluate,
+    predict,
+    sample,
+    save_predictions,
+    skew,
+)
 from tunebook.training.normalisation import sync_running_averages
 from tunebook.training.randomness import Streams, seed_everything
 from tunebook.training.recipe import Recipe
@@ -121,32 +128,33 @@ def _check_readable(folder: Path, world: World) -> None:
 
 
 def _metrics(job: Job, state: State, last: bool) -> dict[str, float]:
-    recipe, valid = job.recipe, job.data.valid
+    recipe, valid, size = job.recipe, job.data.valid, job.recipe.valid_sample
     batch = max(recipe.evaluation_batch // job.world.size, 1)
 
-    def measured(examples: Examples) -> dict[str, float]:
-        found = evaluate(state.model, job.task, examples, batch, job.world)
-        return dict(found.values)
+    def measured(examples: Examples) -> Evaluation:
+        return evaluate(state.model, job.task, examples, batch, job.world)
 
-    if recipe.valid_sample is None:
-        metrics = {f"valid/{name}": value for name, value in measured(valid).items()}
-    else:
-        sampled = measured(sample(valid, recipe.valid_sample, _SAMPLE_SEED))
-        metrics = {f"valid/{name}": value for name, value in sampled.items()}
-        if last:
-            whole = measured(valid)
-            metrics |= {f"whole/{name}": value for name, value in whole.items()}
-            metrics |= {f"skew/{name}": value for name, value in skew(sampled, whole).items()}
+    sampled = measured(valid if size is None else sample(valid, size, _SAMPLE_SEED))
+    metrics = _under("valid", sampled.values)
+    if last:
+        metrics |= _under("valid/count", sampled.weights)
+    if last and size is not None:
+        whole = measured(valid).values
+        metrics |= _under("whole", whole) | _under("skew", skew(sampled.values, whole))
     if recipe.train_sample is not None:
         seen = measured(sample(job.data.train, recipe.train_sample, _SAMPLE_SEED))
-        metrics |= {f"train_sample/{name}": value for name, value in seen.items()}
+        metrics |= _under("train_sample", seen.values)
     return metrics
+
+
+def _under(prefix: str, values: Mapping[str, float]) -> dict[str, float]:
+    return {f"{prefix}/{name}": value for name, value in values.items()}
 
 
 def _predictions(job: Job, state: State) -> None:
     if job.recipe.saved_predictions:
         chosen = sample(job.data.valid, job.recipe.saved_predictions, _SAMPLE_SEED)
-        outputs = predict(state.model, chosen, job.recipe.evaluation_batch, job.world.device)
+        found = predict(state.model, chosen, job.recipe.evaluation_batch, job.world.device)
         with job.world.together():
             if job.world.leads:
-                save_predictions(job.run.folder, state.step, chosen.indices, outputs)
+                save_predictions(job.run.folder, state.step, found)
