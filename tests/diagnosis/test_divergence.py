@@ -68,6 +68,17 @@ def test_one_last_high_loss_is_noise() -> None:
     assert divergence({"train/loss": whole(values)}, ["train/loss"], "train/loss") == ""
 
 
+def test_a_noisy_loss_that_hardly_falls_has_not_diverged() -> None:
+    rng = np.random.default_rng(0)
+    said = [
+        divergence(
+            {"loss": whole(2.3 + 0.2 * rng.normal(size=40) - FALLING / 20)}, ["loss"], "loss"
+        )
+        for _ in range(200)
+    ]
+    assert sum(map(bool, said)) <= 4
+
+
 def test_what_was_not_logged_says_nothing() -> None:
     assert divergence({}, ["loss"], "train/loss") == ""
     assert divergence({"loss": Curve.of([], [])}, ["loss"], "loss") == ""

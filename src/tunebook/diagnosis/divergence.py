@@ -18,7 +18,7 @@ SAME_ROWS = 0.9
 # Fewer rows than this do not show which metrics are logged together.
 LEAST_ROWS = 3
 # A training loss of fewer points than this may end high by chance.
-LEAST_POINTS = 8
+LEAST_POINTS = 20
 
 
 def divergence(curves: Mapping[str, Curve], watched: Sequence[str], train_loss: str | None) -> str:
@@ -64,8 +64,13 @@ def _goes_blank(curve: Curve, others: Sequence[Curve]) -> bool:
 
 
 def _ends_where_it_began(loss: Curve) -> bool:
-    """Whether the last tenth of a training loss lies no lower than its first value."""
+    """Whether the end of a training loss lies no lower than all of its beginning.
+
+    The beginning's highest value, since single batches are noisy: a loss that merely falls little
+    is not meant.
+    """
     values = loss.values[np.isfinite(loss.values)]
     if len(values) < LEAST_POINTS:
         return False
-    return bool(np.median(values[-max(len(values) // 10, 1) :]) >= values[0])
+    part = max(len(values) // 10, LEAST_POINTS // 4)
+    return bool(np.median(values[-part:]) >= np.max(values[:part]))
