@@ -18,7 +18,7 @@ SAME_ROWS = 0.9
 # Fewer rows than this do not show which metrics are logged together.
 LEAST_ROWS = 3
 # A training loss of fewer points than this may end high by chance.
-LEAST_POINTS = 20
+LEAST_POINTS = 32
 
 
 def divergence(curves: Mapping[str, Curve], watched: Sequence[str], train_loss: str | None) -> str:
