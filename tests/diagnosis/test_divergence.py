@@ -72,7 +72,7 @@ def test_a_noisy_loss_that_hardly_falls_has_not_diverged() -> None:
     rng = np.random.default_rng(0)
     said = [
         divergence(
-            {"loss": whole(2.3 + 0.2 * rng.normal(size=40) - FALLING / 20)}, ["loss"], "loss"
+            {"loss": whole(2.3 + 0.2 * rng.normal(size=40) + FALLING / 10)}, ["loss"], "loss"
         )
         for _ in range(200)
     ]
