@@ -11,10 +11,22 @@ from hypothesis import strategies as st
 from safetensors import safe_open
 
 from problems_in_torch import Clouds, clouds
+from runs import MemoryRun
+from tunebook.core.errors import TunebookError
+from tunebook.core.space import Config
 from tunebook.files import atomic
+from tunebook.training import checkpoints
 from tunebook.training.data import TensorExamples
-from tunebook.training.evaluation import evaluate, predict, sample, save_predictions, skew
-from tunebook.training.task import classification_measures
+from tunebook.training.evaluation import (
+    evaluate,
+    evaluate_on_test,
+    predict,
+    sample,
+    save_predictions,
+    skew,
+)
+from tunebook.training.loop import train
+from tunebook.training.task import Data, classification_measures
 
 TASK = Clouds()
 MODEL = TASK.build({})
@@ -73,6 +85,47 @@ def test_predictions_are_those_of_the_examples(tmp_path: Path) -> None:
         assert torch.equal(kept.get_tensor("targets"), examples.targets[chosen.indices])
         expected = MODEL.eval()(examples.inputs[chosen.indices])
         torch.testing.assert_close(kept.get_tensor("outputs"), expected)
+
+
+class Untouched:
+    """Test examples that nobody may look at."""
+
+    def __len__(self) -> int:
+        raise AssertionError("somebody has looked")
+
+    take = __len__
+
+
+class Divided(Clouds):
+    """A task that divides its data at random: the last of them are for the test."""
+
+    def __init__(self, untouched: bool = False) -> None:
+        super().__init__()
+        self.untouched = untouched
+        self.sums: list[float] = []
+
+    def data(self, params: Config) -> Data:
+        both = clouds(240, 1)
+        order = torch.randperm(240)
+        train, test = (TensorExamples(*both.take(part)) for part in (order[:200], order[200:]))
+        self.sums.append(test.inputs.sum().item())
+        unseen = Untouched() if self.untouched else test
+        return Data(train, clouds(37, 2), test=unseen)  # type: ignore[arg-type]
+
+
+def test_test_examples_are_looked_at_once_at_the_end(tmp_path: Path) -> None:
+    params = {"learning_rate": 0.05, "batch_size": 16, "width": 8}
+    run = MemoryRun(tmp_path, params, 60, seed=3)
+    tuned, final = Divided(untouched=True), Divided()
+    train(tuned, run)
+    ((_, _, kept),) = checkpoints.best_of(run.folder)
+    found = evaluate_on_test(final, params, 3, kept)
+    # The same division of the data: nothing of the test has been seen in training.
+    assert final.sums == tuned.sums
+    assert found.weights["error"] == 40
+    assert found.values["error"] < 0.45 < Clouds.facts.chance
+    with pytest.raises(TunebookError, match=r"no test examples; .* Data\(test="):
+        evaluate_on_test(TASK, params, 3, kept)
 
 
 def test_a_sample_is_fixed_by_its_seed_and_has_no_doubles() -> None:

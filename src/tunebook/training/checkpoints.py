@@ -77,7 +77,7 @@ def load(folder: Path, state: State, rank: int = 0) -> bool:
     it was saved by. Ranks do not speak to one another here.
     """
     facts = json.loads((folder / "state.json").read_text())
-    _put_back(folder, "model", state.model.state_dict())
+    load_model(folder, state.model)
     _load_slots(state.optimiser, load_file(folder / "optimiser.safetensors"), facts["optimiser"])
     if state.average is not None:
         _put_back(folder, "average", _numbered(state.average.values))
@@ -88,6 +88,11 @@ def load(folder: Path, state: State, rank: int = 0) -> bool:
     drawn = load_file(folder / f"random-{rank}.safetensors")
     _put_back_random(drawn, facts["python"][rank], state.generators)
     return True
+
+
+def load_model(folder: Path, model: nn.Module) -> None:
+    """Give a model the weights of a checkpoint or of a kept evaluation."""
+    _put_back(folder, "model", model.state_dict())
 
 
 def model_tensors(state: State, world: World = ALONE) -> dict[str, Tensor]:

@@ -10,10 +10,17 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from tunebook.core.errors import TunebookError
+from tunebook.core.space import Config
 from tunebook.files import atomic
+from tunebook.training import checkpoints
 from tunebook.training.data import Examples, evaluation_batches, on_device
-from tunebook.training.distribution import ALONE, World
+from tunebook.training.distribution import ALONE, World, best_device
+from tunebook.training.randomness import Streams
+from tunebook.training.recipe import ReadParams
 from tunebook.training.task import Pair, Task
+
+_TEST_BATCH = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +63,23 @@ def evaluate(
     finally:
         model.train(training)
     return _means(totals, world)
+
+
+def evaluate_on_test(task: Task, params: Config, seed: int, kept: Path) -> Evaluation:
+    """The metrics of kept weights, such as a folder `best-400`, on the task's test examples.
+
+    For once, at the end: nothing in a study looks at these examples. `params` and `seed` are those
+    of the trial, since a task may divide its data by them.
+    """
+    read = ReadParams(params)
+    with Streams(seed).seeded("order"):
+        examples = task.data(read).test
+    if examples is None:
+        raise TunebookError("the task has no test examples; it can give them as Data(test=...)")
+    device = best_device()
+    model = task.build(read).to(device)
+    checkpoints.load_model(kept, model)
+    return evaluate(model, task, examples, _TEST_BATCH, World(device=device))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,9 +18,10 @@ Pair: TypeAlias = tuple[Tensor, Tensor]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Data:
-    """Training and validation examples; test examples, which are looked at once, at the end.
+    """Training and validation examples, and test examples, at which no loop of a study looks.
 
-    `augment` changes the inputs of a training batch, drawing from the generator it is given.
+    They are for `evaluate_on_test`, once, at the end. `augment` changes the inputs of a training
+    batch, drawing from the generator it is given.
     """
 
     train: Examples
