@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
+from collections.abc import Iterator
 
 import pytest
 import torch
@@ -139,36 +141,117 @@ def test_augmentation_is_a_function_of_the_step() -> None:
     assert drawn(0, 1) != drawn(0, 1, rank=1)
 
 
-class FakeBatch:
-    """Stands for a batch whose copy to an accelerator can be watched."""
+class FakeCuda:
+    """Stands for an accelerator: notes what is asked of its streams, and by which thread."""
 
-    def __init__(self, number: int, log: list[str]) -> None:
-        self.number, self.log = number, log
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.log: list[str] = []
+        self.threads: dict[str, int] = {}
+        self.current = threading.local()
+        monkeypatch.setattr(torch.cuda, "Stream", lambda device: FakeStream(self, "copying"))
+        monkeypatch.setattr(torch.cuda, "stream", self.using)
+        monkeypatch.setattr(torch.cuda, "current_stream", lambda device: self.stream)
 
-    def to(self, device: torch.device) -> FakeBatch:
-        self.log.append(f"copy {self.number}")
-        return self
+    @property
+    def stream(self) -> FakeStream:
+        return getattr(self.current, "stream", FakeStream(self, "computing"))
+
+    @contextlib.contextmanager
+    def using(self, stream: FakeStream) -> Iterator[None]:
+        self.current.stream = stream
+        yield
+        del self.current.stream
+
+    def note(self, what: str) -> None:
+        self.log.append(what)
+        self.threads[what] = threading.get_ident()
 
 
-def test_the_next_batch_is_on_its_way_before_this_one_is_used() -> None:
-    log: list[str] = []
-    batches = on_device((FakeBatch(i, log) for i in range(3)), torch.device("cuda"))  # type: ignore[arg-type]
-    for batch in batches:
-        log.append(f"use {batch.number}")  # type: ignore[attr-defined]
-    assert log == ["copy 0", "copy 1", "use 0", "copy 2", "use 1", "use 2"]
+class FakeStream:
+    def __init__(self, cuda: FakeCuda, name: str) -> None:
+        self.cuda, self.name = cuda, name
+        self.recorded = 0
+
+    def record_event(self) -> str:
+        event = f"arrival {self.recorded}"
+        self.recorded += 1
+        self.cuda.note(f"{self.name} records {event}")
+        return event
+
+    def wait_event(self, event: str) -> None:
+        self.cuda.note(f"{self.name} waits for {event}")
 
 
-def test_copies_are_pinned_and_do_not_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls: list[tuple[str, object]] = []
+class FakePart:
+    """A tensor that notes how it is copied and by which stream it is used."""
 
-    class Part:
-        def pin_memory(self):
-            calls.append(("pin", None))
-            return self
+    def __init__(self, number: int, cuda: FakeCuda, where: str = "cpu") -> None:
+        self.number, self.cuda, self.device = number, cuda, torch.device(where)
 
-        def to(self, device, non_blocking):
-            calls.append(("to", (device.type, non_blocking)))
-            return self
+    def pin_memory(self) -> FakePart:
+        self.cuda.note(f"pin {self.number}")
+        return FakePart(self.number, self.cuda)
 
-    Batch(Part(), Part(), Part()).to(torch.device("cuda"))  # type: ignore[arg-type]
-    assert calls == [("pin", None), ("to", ("cuda", True))] * 3
+    def to(self, device: torch.device, non_blocking: bool) -> FakePart:
+        assert non_blocking
+        self.cuda.note(f"{self.cuda.stream.name} copies {self.number}")
+        return FakePart(self.number, self.cuda, device.type)
+
+    def record_stream(self, stream: FakeStream) -> None:
+        self.cuda.note(f"{stream.name} uses {self.number}")
+
+
+def batches_of(cuda: FakeCuda, count: int, where: str = "cpu") -> Iterator[Batch]:
+    parts = (FakePart(number, cuda, where) for number in range(count))
+    return (Batch(part, part, part) for part in parts)  # type: ignore[arg-type]
+
+
+CUDA = torch.device("cuda")
+
+
+@pytest.mark.parametrize("ahead", [0, 2])
+def test_batches_are_copied_beside_the_computation(
+    ahead: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cuda = FakeCuda(monkeypatch)
+    for number, batch in enumerate(on_device(batches_of(cuda, 3), CUDA, ahead)):
+        assert batch.inputs.device == CUDA
+        cuda.note(f"step {number}")
+    once = list(dict.fromkeys(cuda.log))
+    for number in range(3):
+        own = [entry for entry in once if entry.endswith(f" {number}")]
+        assert own == [
+            f"pin {number}",
+            f"copying copies {number}",
+            f"copying records arrival {number}",
+            f"computing waits for arrival {number}",
+            f"computing uses {number}",
+            f"step {number}",
+        ]
+        # Every part is copied, and none is forgotten by the allocator while it is used.
+        for entry in (own[0], own[1], own[4]):
+            assert cuda.log.count(entry) == 3
+        made, used = cuda.threads[own[2]], cuda.threads[own[3]]
+        assert (made != used) == (ahead > 0)
+    assert cuda.log.index("copying copies 1") < cuda.log.index("step 0")
+    assert cuda.log.index("copying copies 2") < cuda.log.index("step 1")
+
+
+def test_data_that_live_on_the_device_stay_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    cuda = FakeCuda(monkeypatch)
+    assert len(list(on_device(batches_of(cuda, 2, "cuda"), CUDA))) == 2
+    assert not any("copies" in entry or "pin" in entry for entry in cuda.log)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_no_batch_is_lost_on_the_way(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    cuda = FakeCuda(monkeypatch)
+    found = [batch.inputs.number for batch in on_device(batches_of(cuda, count), CUDA)]  # type: ignore[attr-defined]
+    assert found == list(range(count))
+
+
+def test_on_the_cpu_nothing_is_copied() -> None:
+    batch = Batch(torch.ones(2), torch.zeros(2), torch.ones(2))
+    for ahead in (0, 1):
+        (same,) = on_device(iter([batch]), torch.device("cpu"), ahead)
+        assert same is batch

@@ -5,6 +5,7 @@ So a run can be resumed at any step without remembering where it was in its data
 
 from __future__ import annotations
 
+import itertools
 import queue
 import threading
 from collections.abc import Callable, Iterator
@@ -58,13 +59,11 @@ class Batch:
 
     def to(self, device: torch.device) -> Batch:
         """The batch on a device, copied from pinned memory; the host does not wait for it."""
-        if device.type == "cpu":
-            return self
-        moved = (
-            part.pin_memory().to(device, non_blocking=True)
-            for part in (self.inputs, self.targets, self.weights)
-        )
-        return Batch(*moved)
+        return Batch(*(_moved(part, device) for part in self.parts))
+
+    @property
+    def parts(self) -> tuple[Tensor, Tensor, Tensor]:
+        return self.inputs, self.targets, self.weights
 
 
 def training_batches(
@@ -108,18 +107,51 @@ def evaluation_batches(
         yield Batch(inputs, targets, real.to(torch.float32))
 
 
-def on_device(batches: Iterator[Batch], device: torch.device) -> Iterator[Batch]:
-    """Batches on a device, each sent on its way before the one before it is used."""
+def on_device(batches: Iterator[Batch], device: torch.device, ahead: int = 0) -> Iterator[Batch]:
+    """Batches on a device, `ahead` of them made by a thread before they are asked for.
+
+    On an accelerator they are copied beside the computation, each at least while the one before it
+    is used.
+    """
     if device.type == "cpu":
-        yield from batches
-        return
-    ready = next(batches, None)
-    moved = ready.to(device) if ready is not None else None
-    while moved is not None:
-        following = next(batches, None)
-        ahead = following.to(device) if following is not None else None
-        yield moved
-        moved = ahead
+        return prefetched(batches, ahead)
+    copies = _copied(batches, device)
+    return _arrived(prefetched(copies, ahead) if ahead else _one_ahead(copies), device)
+
+
+def _copied(
+    batches: Iterator[Batch], device: torch.device
+) -> Iterator[tuple[Batch, torch.cuda.Event]]:
+    """Batches on their way to a device on a stream of their own, each with its arrival."""
+    stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+    for batch in batches:
+        # Which stream is current is a matter of the thread: the user of the batches has another.
+        with torch.cuda.stream(stream):
+            copy = batch.to(device)
+            arrival = stream.record_event()
+        yield copy, arrival
+
+
+def _arrived(
+    copies: Iterator[tuple[Batch, torch.cuda.Event]], device: torch.device
+) -> Iterator[Batch]:
+    """Batches for the stream that computes: it waits for them, and the host does not."""
+    for batch, arrival in copies:
+        stream = torch.cuda.current_stream(device)
+        stream.wait_event(arrival)
+        for part in batch.parts:
+            # Else the allocator would think the memory free when the copying stream is done.
+            part.record_stream(stream)
+        yield batch
+
+
+def _one_ahead(items: Iterator[T]) -> Iterator[T]:
+    """Each item is made before the one before it is used."""
+    ready = list(itertools.islice(items, 1))
+    for following in items:
+        yield ready.pop()
+        ready.append(following)
+    yield from ready
 
 
 def prefetched(items: Iterator[T], depth: int) -> Iterator[T]:
@@ -159,6 +191,13 @@ def prefetched(items: Iterator[T], depth: int) -> Iterator[T]:
     finally:
         leaving.set()
         maker.join()
+
+
+def _moved(part: Tensor, device: torch.device) -> Tensor:
+    """A tensor on a device; data that live there already stay."""
+    if part.device.type == device.type:
+        return part
+    return part.pin_memory().to(device, non_blocking=True)
 
 
 def augmented(

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from tunebook.core.protocols import Run, TrainFunction
 from tunebook.training.averaging import Average
 from tunebook.training.checkpoints import State
-from tunebook.training.data import Batch, augmented, on_device, prefetched, training_batches
+from tunebook.training.data import Batch, augmented, on_device, training_batches
 from tunebook.training.distribution import World, bare, joined, spread
 from tunebook.training.meters import Meters
 from tunebook.training.milestones import Job, asked_to_leave, look, precision, resume, save
@@ -152,4 +152,4 @@ def _feed(job: Job, streams: Streams, start: int) -> Iterator[Batch]:
     )
     if job.data.augment is not None:
         batches = augmented(batches, job.data.augment, streams, start=start)
-    return on_device(prefetched(batches, recipe.prefetch), world.device)
+    return on_device(batches, world.device, recipe.prefetch)
