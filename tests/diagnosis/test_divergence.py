@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from simulation import Plan, draw
 from tunebook.core.curves import Curve
-from tunebook.diagnosis.divergence import divergence
+from tunebook.diagnosis.divergence import divergence, goes_to_the_end
 
 STEPS = np.arange(1, 41) * 100
 FALLING = 1 / np.sqrt(np.arange(1, 41))
@@ -82,3 +85,32 @@ def test_a_noisy_loss_that_hardly_falls_has_not_diverged() -> None:
 def test_what_was_not_logged_says_nothing() -> None:
     assert divergence({}, ["loss"], "train/loss") == ""
     assert divergence({"loss": Curve.of([], [])}, ["loss"], "loss") == ""
+
+
+def test_every_loss_must_stay_finite_and_other_metrics_need_not() -> None:
+    broken = whole(np.where(STEPS > 3000, np.nan, FALLING))
+    said = divergence({"wer": whole(), "valid/ctc_loss": broken}, ["wer"])
+    assert said == "valid/ctc_loss is not finite from step 3100 on"
+    assert divergence({"wer": whole(), "precision": broken}, ["wer"]) == ""
+
+
+def test_a_training_loss_that_falls_silent_where_others_do_not_has_diverged() -> None:
+    curves = {
+        "wer": whole(),
+        "train/loss": Curve.of(np.arange(0, 2001, 10), np.geomspace(3, 1, 201)),
+    }
+    said = divergence(curves, ["wer"], "train/loss", kept_to_the_end=True)
+    assert said == "train/loss is blank after step 2000 while other metrics go on"
+    # Where all trials log so, that is how they log.
+    assert divergence(curves, ["wer"], "train/loss") == ""
+
+
+def test_most_trials_tell_how_the_training_loss_is_logged() -> None:
+    record = draw(Plan(trials=1)).trials[0]
+    silent = replace(
+        record, curves={**record.curves, "train/loss": record.curves["train/loss"].until(1000)}
+    )
+    assert goes_to_the_end([record, record, silent], "train/loss")
+    assert not goes_to_the_end([record, silent, silent], "train/loss")
+    assert not goes_to_the_end([record], None)
+    assert not goes_to_the_end([], "train/loss")

@@ -7,28 +7,41 @@ training loss that ends no lower than it began.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from tunebook.core.curves import Curve
+from tunebook.core.results import TrialRecord
 
 # Two metrics were logged together if one has this share of the other's steps while both go on.
 SAME_ROWS = 0.9
 # Fewer rows than this do not show which metrics are logged together.
 LEAST_ROWS = 3
+# A curve that ends before this share of the steps, and so many intervals early, has gone silent.
+LATE = 0.9
+SILENCE = 10
 # A training loss of fewer points than this may end high by chance.
 LEAST_POINTS = 32
 
 
-def divergence(curves: Mapping[str, Curve], watched: Sequence[str], train_loss: str | None) -> str:
-    """Why a trial counts as diverged, or nothing. `watched` are the metrics that must stay finite.
+def divergence(
+    curves: Mapping[str, Curve],
+    watched: Sequence[str],
+    train_loss: str | None = None,
+    *,
+    kept_to_the_end: bool = False,
+) -> str:
+    """Why a trial counts as diverged, or nothing. `watched`, and every loss, must stay finite.
+
+    `kept_to_the_end` says that the study's trials log their training loss until they end.
 
     >>> curve = Curve.of([1, 2, 3], [0.5, float("nan"), float("nan")])
-    >>> divergence({"loss": curve}, ["loss"], None)
-    'loss is not finite from step 2 on'
+    >>> divergence({"valid/loss": curve}, ["valid/error"])
+    'valid/loss is not finite from step 2 on'
     """
-    for name in watched:
+    losses = (name for name in curves if "loss" in name.rpartition("/")[2].lower())
+    for name in dict.fromkeys((*watched, *losses)):
         curve = curves.get(name)
         if curve is None or not len(curve):
             continue
@@ -37,9 +50,30 @@ def divergence(curves: Mapping[str, Curve], watched: Sequence[str], train_loss: 
         if _goes_blank(curve, [c for other, c in curves.items() if other != name]):
             return f"{name} is blank after step {curve.steps[-1]} while other metrics go on"
     loss = curves.get(train_loss) if train_loss else None
-    if loss is not None and _ends_where_it_began(loss):
+    if loss is None or not len(loss):
+        return ""
+    if kept_to_the_end and _stops_early(loss, last_step(curves)):
+        return f"{train_loss} is blank after step {loss.steps[-1]} while other metrics go on"
+    if _ends_where_it_began(loss):
         return f"{train_loss} ended at {loss.values[-1]:.4g}, no lower than it began"
     return ""
+
+
+def last_step(curves: Mapping[str, Curve]) -> int:
+    """The last step at which a trial logged anything."""
+    return max((int(curve.steps[-1]) for curve in curves.values() if len(curve)), default=-1)
+
+
+def goes_to_the_end(records: Iterable[TrialRecord], train_loss: str | None) -> bool:
+    """Whether most trials log their training loss until they end."""
+    if train_loss is None:
+        return False
+    stops = [
+        _stops_early(curve, last_step(record.curves))
+        for record in records
+        if (curve := record.curves.get(train_loss)) is not None and len(curve)
+    ]
+    return sum(stops) < 0.5 * len(stops)
 
 
 def _broken_at(curve: Curve) -> int:
@@ -61,6 +95,14 @@ def _goes_blank(curve: Curve, others: Sequence[Curve]) -> bool:
         if shared == len(curve) and shared >= SAME_ROWS * len(before):
             return True
     return False
+
+
+def _stops_early(loss: Curve, end: int) -> bool:
+    """Whether a curve ends well before its trial, by its own rhythm."""
+    if len(loss) < LEAST_ROWS:
+        return False
+    usual = float(np.median(np.diff(loss.steps)))
+    return bool(loss.steps[-1] < LATE * end and end - loss.steps[-1] > SILENCE * usual)
 
 
 def _ends_where_it_began(loss: Curve) -> bool:

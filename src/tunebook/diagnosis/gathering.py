@@ -10,10 +10,10 @@ from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.objective import Objective
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.trials import OutcomeKind
-from tunebook.diagnosis.divergence import divergence
+from tunebook.diagnosis.divergence import divergence, goes_to_the_end
 
 # A trial that gained less than this share of what the best one gained over chance is at chance.
-LEAST_GAIN = 0.05
+LEAST_GAIN = 0.10
 # Further than this from the median, in median absolute deviations, a result is no result.
 FAR_OUT = 5.0
 # Fewer values say nothing of their own spread.
@@ -32,20 +32,24 @@ _STANDINGS = {
 def gather(results: Results, objective: Objective | None = None) -> Evidence:
     """The evidence of a study, under its own objective or another one."""
     chosen = objective or results.study.objective
-    read = tuple(_read(results, record, chosen) for record in results.trials)
+    kept = goes_to_the_end(results.trials, results.study.knobs.train_loss)
+    read = tuple(_read(results, record, chosen, kept) for record in results.trials)
     return Evidence(results, chosen, _infeasible_by_value(results, chosen, read))
 
 
-def _read(results: Results, record: TrialRecord, objective: Objective) -> Reading:
+def _read(results: Results, record: TrialRecord, objective: Objective, kept: bool) -> Reading:
     outcome = record.outcome
     if outcome is None:
         return Reading(record, Standing.PENDING, why="running")
     if outcome.kind is not OutcomeKind.COMPLETE:
         return Reading(record, _STANDINGS[outcome.kind], why=outcome.reason)
-    train_loss = results.study.knobs.train_loss
-    named = (objective.metric.name, train_loss, *results.study.divergence.metrics)
-    watched = [name for name in dict.fromkeys(named) if name]
-    diverged = divergence(record.curves, watched, train_loss)
+    study = results.study
+    diverged = divergence(
+        record.curves,
+        (objective.metric.name, *study.divergence.metrics),
+        study.knobs.train_loss,
+        kept_to_the_end=kept,
+    )
     if diverged:
         return Reading(record, Standing.INFEASIBLE, why=diverged)
     measure = objective.measure(record.curves)
