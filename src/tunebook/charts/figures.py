@@ -75,7 +75,10 @@ class Band:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Intervals:
-    """A mark with a whisker for each position: a value and its uncertainty."""
+    """A mark with a whisker for each position: a value and its uncertainty.
+
+    The whisker goes from `low` to `high` along y; along x where y is a category axis.
+    """
 
     x: Floats
     y: Floats

@@ -1,0 +1,169 @@
+"""Where things go on the page: a legend on top, panels in rows, room for every label."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tunebook.charts.extents import rulers
+from tunebook.charts.figures import Figure, Panel, Tiles
+from tunebook.charts.labels import clean, width_of
+from tunebook.charts.legends import Entry, placed_legend
+from tunebook.charts.scales import Ruler, Tick
+from tunebook.core.curves import Floats
+
+TICK, LABEL, TITLE = 11.0, 12.0, 13.0
+SLANT = 35.0
+_GAP = 24.0
+_RIGHT = 14.0
+_LONGEST_NAME = 150.0
+_LEAST_PLOT = 140.0
+# A line that leaves the panel goes this far at most: far enough to keep its slope.
+_FAR = 20_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """The area of a panel between its axes, in pixels, and its rulers."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    x: Ruler
+    y: Ruler
+
+    @property
+    def right(self) -> float:
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height
+
+    def across(self, values: ArrayLike) -> Floats:
+        """Pixels from the left for values of x; NaN where there is no place."""
+        return self.left + _near(self.x.positions(values) * self.width)
+
+    def down(self, values: ArrayLike) -> Floats:
+        """Pixels from the top for values of y; categories are read from the top down."""
+        places = self.y.positions(values)
+        return self.top + _near(
+            (places if self.y.scale == "category" else 1 - places) * self.height
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A panel with its plot and ticks; `name_room` is what a name on an axis may take."""
+
+    panel: Panel
+    plot: Plot
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+    slanted: bool
+    x_name_room: float
+    y_name_room: float
+    foot: float
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A figure laid out at a width."""
+
+    width: float
+    height: float
+    legend: tuple[Entry, ...]
+    panels: tuple[Placed, ...]
+
+
+def layout(figure: Figure, width: float) -> Layout:
+    """Places for all parts of a figure: panels wrap, and share the margins of their column."""
+    legend, top = placed_legend(figure, width)
+    panels = figure.panels
+    axes = [rulers(panel) for panel in panels]
+    margins = [_margin(y) for _, y in axes]
+    columns = _columns(panels, axes, margins, width)
+    cell = (width - (columns - 1) * _GAP) / columns
+    lefts = [min(max(margins[c::columns], default=0.0), cell * 0.45) for c in range(columns)]
+    placed: list[Placed] = []
+    for start in range(0, len(panels), columns):
+        row = range(start, min(start + columns, len(panels)))
+        head = max(_head(panels[i]) for i in row)
+        height = max(_height(panels[i], *axes[i], cell - lefts[i - start], columns) for i in row)
+        made = []
+        for i in row:
+            left = lefts[i - start]
+            start_x = (i - start) * (cell + _GAP) + left
+            plot = Plot(start_x, top + head, cell - left - _RIGHT, height, *axes[i])
+            made.append(_placed(panels[i], plot, left))
+        placed += made
+        top += head + height + max(one.foot for one in made) + 10
+    return Layout(width, top, legend, tuple(placed))
+
+
+def _near(pixels: Floats) -> Floats:
+    return np.clip(pixels, -_FAR, _FAR)
+
+
+def _margin(y: Ruler) -> float:
+    """The room that the texts of a y axis need."""
+    texts = [clean(tick.text) for tick in y.ticks(6)]
+    widest = max((width_of(text, TICK) for text in texts), default=0.0)
+    return max(24.0, min(widest, _LONGEST_NAME) + 11)
+
+
+def _columns(
+    panels: Sequence[Panel],
+    axes: Sequence[tuple[Ruler, Ruler]],
+    margins: Sequence[float],
+    width: float,
+) -> int:
+    """How many panels stand side by side: three at most, none squeezed, no lonely last one."""
+    needs = [
+        margin + _RIGHT + max(_LEAST_PLOT, 15.0 * len(x.categories))
+        for (x, _), margin in zip(axes, margins, strict=True)
+    ]
+    widest = max(needs, default=width)
+    room = max(1, min(3, int((width + _GAP) // (widest + _GAP)), len(panels)))
+    if room == 3 and len(panels) == 4:
+        return 2
+    return room
+
+
+def _head(panel: Panel) -> float:
+    """The room above a plot: its title and the label of its y axis."""
+    return 8 + (19 if clean(panel.title) else 0) + (18 if clean(panel.y.label) else 0)
+
+
+def _height(panel: Panel, x: Ruler, y: Ruler, width: float, columns: int) -> float:
+    """The height of a plot: a good proportion, or room for every category."""
+    shape, least, most = (0.44, 170.0, 320.0) if columns == 1 else (0.72, 120.0, 220.0)
+    usual = min(max(shape * width, least), most)
+    if y.scale != "category":
+        return usual
+    tiles = any(isinstance(mark, Tiles) for mark in panel.marks)
+    across = width / max(len(x.categories), 1)
+    step = min(max(across * 0.6, 22.0), 44.0) if tiles else 26.0
+    return max(60.0, min(step * len(y.categories), 1600.0))
+
+
+def _placed(panel: Panel, plot: Plot, left: float) -> Placed:
+    x_ticks = plot.x.ticks(max(2, int(plot.width // 58)))
+    y_ticks = plot.y.ticks(max(2, int(plot.height // 34)))
+    step = plot.width / max(len(x_ticks), 1)
+    names = [width_of(clean(tick.text), TICK) for tick in x_ticks]
+    widest = max(names, default=0.0)
+    slanted = plot.x.scale == "category" and widest > step - 6
+    room = step - 6
+    below = 17.0
+    if slanted:
+        angle = math.radians(SLANT)
+        room = min(110.0, (left + step / 2) / math.cos(angle))
+        below = 14 + min(widest, room) * math.sin(angle)
+    foot = below + (18 if clean(panel.x.label) else 0)
+    return Placed(panel, plot, x_ticks, y_ticks, slanted, room, left - 11, foot)

@@ -1,0 +1,51 @@
+"""The legend of a figure, built from the names of its marks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tunebook.charts.figures import Figure, Mark, Panel, Text, Tiles
+from tunebook.charts.labels import clean, shortened, width_of
+
+SWATCH = 28.0
+SIZE = 12.0
+_ROW = 20.0
+_BETWEEN = 18.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A name, the marks that bear it (one of each kind), and its place."""
+
+    name: str
+    text: str
+    marks: tuple[Mark, ...]
+    left: float = 0.0
+    middle: float = 0.0
+
+
+def named(panels: Sequence[Panel]) -> dict[str, tuple[Mark, ...]]:
+    """The marks of each name, in the order of drawing, one of each kind and group."""
+    found: dict[str, dict[tuple[object, ...], Mark]] = {}
+    for panel in panels:
+        for mark in panel.marks:
+            if isinstance(mark, Text | Tiles) or not clean(mark.name):
+                continue
+            kind = (type(mark), getattr(mark, "group", None), getattr(mark, "crosses", None))
+            found.setdefault(clean(mark.name), {}).setdefault(kind, mark)
+    return {name: tuple(marks.values()) for name, marks in found.items()}
+
+
+def placed_legend(figure: Figure, width: float) -> tuple[tuple[Entry, ...], float]:
+    """The entries in rows from the left, and the height of all rows."""
+    entries: list[Entry] = []
+    left, middle = 0.0, _ROW / 2
+    for name, marks in named(figure.panels).items():
+        text = shortened(name, min(width - SWATCH - 8, 320.0), SIZE)
+        needed = SWATCH + 6 + width_of(text, SIZE)
+        if left and left + needed > width:
+            left, middle = 0.0, middle + _ROW
+        entries.append(Entry(name, text, marks, left, middle))
+        left += needed + _BETWEEN
+    return tuple(entries), (middle + _ROW / 2 + 4 if entries else 0.0)
