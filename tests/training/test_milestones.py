@@ -27,7 +27,7 @@ def job(folder: Path, world: World = ALONE, **params) -> Job:
 def state() -> State:
     model = Clouds().build({})
     made = torch_optimiser("sgd", model.parameters(), {"learning_rate": 0.1})
-    return State(model, made, None, {}, step=7)
+    return State(model, made, None, step=7)
 
 
 def test_the_average_is_what_is_evaluated_and_kept(tmp_path: Path) -> None:

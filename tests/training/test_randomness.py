@@ -67,13 +67,6 @@ def test_streams_and_their_parts_are_apart(seed: int, rank: int) -> None:
     assert all(0 <= found < 2**31 for found in seeds)
 
 
-def test_a_generator_is_its_stream() -> None:
-    first, again, other = (Streams(s).generator("dropout") for s in (1, 1, 2))
-    numbers = torch.rand(5, generator=first)
-    assert torch.equal(numbers, torch.rand(5, generator=again))
-    assert not torch.equal(numbers, torch.rand(5, generator=other))
-
-
 def test_the_same_seed_gives_the_same_numbers() -> None:
     seed_everything(5)
     first = drawn()

@@ -8,12 +8,13 @@ from torch import nn
 
 from tunebook.core.errors import StudyError
 from tunebook.training.randomness import Streams
-from tunebook.training.regularisation import Dropout, give_generator
+from tunebook.training.regularisation import Dropout, begin, give_stream, mask, new_stream
 
 
 def with_stream(rate: float, seed: int = 0, rank: int = 0) -> Dropout:
-    layer = Dropout(rate)
-    give_generator(layer, Streams(seed, rank).generator("dropout"))
+    layer, stream = Dropout(rate), new_stream()
+    begin(stream, Streams(seed, rank).seed_of("dropout"))
+    give_stream(layer, stream)
     return layer
 
 
@@ -46,9 +47,43 @@ def test_ranks_and_seeds_have_masks_of_their_own() -> None:
 
 def test_every_layer_of_a_model_draws_from_the_same_stream() -> None:
     model = nn.Sequential(Dropout(0.5), nn.Sequential(nn.ReLU(), Dropout(0.2)))
-    generator = torch.Generator().manual_seed(0)
-    give_generator(model, generator)
-    assert model[0].generator is model[1][1].generator is generator
+    stream = new_stream()
+    assert give_stream(model, stream)
+    assert model[0].stream is model[1][1].stream is stream
+    assert not give_stream(nn.Sequential(nn.ReLU(), Dropout(0.0)), stream)
+
+
+def test_golden_masks() -> None:
+    """They may never change: runs of earlier versions are repeated by them."""
+    stream = new_stream()
+    begin(stream, 7)
+    drawn = [mask(torch.ones(8), stream, 0.5).int().tolist() for _ in range(2)]
+    assert drawn == [[1, 0, 1, 1, 0, 0, 0, 1], [1, 1, 1, 0, 1, 1, 1, 0]]
+    assert stream.tolist() == [7, 2]
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.*:DeprecationWarning")
+def test_a_compiled_model_draws_the_same_masks_in_one_graph() -> None:
+    torch.compiler.reset()
+    model = nn.Sequential(Dropout(0.5), Dropout(0.3), nn.Linear(64, 4), Dropout(0.2), Dropout(0.2))
+    # Without a compiler of C++: what matters is the graph, which "aot_eager" makes as well.
+    compiled = torch.compile(model, fullgraph=True, backend="aot_eager")
+    x, stream = torch.ones(16, 64), new_stream()
+    give_stream(model, stream)
+
+    def stepped(forward: nn.Module) -> list[torch.Tensor]:
+        begin(stream, 3)
+        found = []
+        for _ in range(2):
+            model.zero_grad()
+            out = forward(x)
+            out.square().sum().backward()
+            found += [out.detach(), model[2].weight.grad.clone()]
+        return found
+
+    for one, other in zip(stepped(model), stepped(compiled), strict=True):
+        torch.testing.assert_close(one, other)
+    assert stream.tolist() == [3, 8]
 
 
 def test_without_a_stream_torchs_own_is_used() -> None:

@@ -1,7 +1,7 @@
 """Checkpoints of a training run: tensors as safetensors, the rest as JSON, nothing pickled.
 
 With what is saved here a run continues bit for bit: weights, optimiser, average, the random states
-of each rank and the step. The order of the data follows from the step.
+of each rank and the step. The order of the data and the masks of dropout follow from the step.
 """
 
 from __future__ import annotations
@@ -35,7 +35,6 @@ class State:
     model: nn.Module
     optimiser: torch.optim.Optimizer
     average: Average | None
-    generators: Mapping[str, torch.Generator]
     step: int = 0
 
 
@@ -54,7 +53,7 @@ def collect(
     """A state as groups of tensors and plain facts: every rank takes part, the leading has it."""
     slots, numbers = _slots(state.optimiser)
     average = state.average
-    states = world.gathered((_random_tensors(state.generators), random.getstate()))
+    states = world.gathered((_random_tensors(), random.getstate()))
     tensors = {
         "model": model_tensors(state, world),
         "optimiser": _gathered(slots, world),
@@ -86,7 +85,7 @@ def load(folder: Path, state: State, rank: int = 0) -> bool:
     if rank >= len(facts["python"]):
         return False
     drawn = load_file(folder / f"random-{rank}.safetensors")
-    _put_back_random(drawn, facts["python"][rank], state.generators)
+    _put_back_random(drawn, facts["python"][rank])
     return True
 
 
@@ -152,9 +151,8 @@ def _load_slots(
     optimiser.load_state_dict({"state": slots, "param_groups": groups})
 
 
-def _random_tensors(generators: Mapping[str, torch.Generator]) -> dict[str, Tensor]:
-    states = {name: generator.get_state() for name, generator in generators.items()}
-    states["torch"] = torch.get_rng_state()
+def _random_tensors() -> dict[str, Tensor]:
+    states = {"torch": torch.get_rng_state()}
     if torch.cuda.is_available():
         states["cuda"] = torch.cuda.get_rng_state()
     _, keys, *rest = np.random.get_state()
@@ -163,11 +161,7 @@ def _random_tensors(generators: Mapping[str, torch.Generator]) -> dict[str, Tens
     return states
 
 
-def _put_back_random(
-    states: Mapping[str, Tensor], python: list[Any], generators: Mapping[str, torch.Generator]
-) -> None:
-    for name, generator in generators.items():
-        generator.set_state(states[name])
+def _put_back_random(states: Mapping[str, Tensor], python: list[Any]) -> None:
     torch.set_rng_state(states["torch"])
     if "cuda" in states and torch.cuda.is_available():
         torch.cuda.set_rng_state(states["cuda"])

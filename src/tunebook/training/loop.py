@@ -20,7 +20,7 @@ from tunebook.training.milestones import Job, asked_to_leave, look, precision, r
 from tunebook.training.optimisers import torch_optimiser
 from tunebook.training.randomness import Streams, seed_everything
 from tunebook.training.recipe import ReadParams, Recipe
-from tunebook.training.regularisation import give_generator
+from tunebook.training.regularisation import begin, give_stream, new_stream
 from tunebook.training.schedules import rate
 from tunebook.training.task import Task
 
@@ -56,8 +56,8 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
 
     with streams.seeded("initialisation"):
         model = task.build(params).to(world.device)
-    dropout = streams.generator("dropout", world.device)
-    drops = give_generator(model, dropout)
+    masks = new_stream()
+    drops = give_stream(model, masks)
     model = spread(model, world, recipe.spread)
     forward = torch.compile(model) if recipe.compile else model
     parameters = list(model.parameters())
@@ -72,7 +72,7 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
     # Whatever a model or a task draws from the global generators differs between ranks.
     seed_everything(streams.seed_of("elsewhere"))
 
-    state = State(bare(model), optimiser, average, {"dropout": dropout})
+    state = State(bare(model), optimiser, average)
     resume(job, state)
     batches = _feed(job, streams, state.step)
     meters = Meters(run, world, recipe.batch_size, recipe.clip_norm)
@@ -88,7 +88,7 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
 
         if drops:
             # A stream for each step: what was drawn before, and on which rank, does not matter.
-            dropout.manual_seed(streams.seed_of("dropout", step))
+            begin(masks, streams.seed_of("dropout", step))
         with precision(recipe, world.device):
             loss = task.losses(forward(batch.inputs), batch, params).mean()
         loss.backward()  # type: ignore[no-untyped-call]

@@ -50,10 +50,6 @@ class Streams:
             f"there are {', '.join(known)}"
         )
 
-    def generator(self, stream: str, device: torch.device | str = "cpu") -> torch.Generator:
-        """A generator of a stream's own, on the device where its numbers are needed."""
-        return torch.Generator(device).manual_seed(self.seed_of(stream))
-
     @contextmanager
     def seeded(self, stream: str) -> Iterator[None]:
         """Torch, numpy and Python draw from a stream inside, and go on as before afterwards."""

@@ -9,10 +9,10 @@ from tunebook.core.errors import StudyError
 
 
 class Dropout(nn.Module):
-    """Dropout whose mask comes from a generator of its own, given to it by `give_generator`.
+    """Dropout whose masks come from a stream of its own, given to it by `give_stream`.
 
-    The generator must be on the device of the inputs. Without one, masks come from torch's global
-    generator.
+    Without one, they come from torch's global generator. A compiled model draws the same masks, and
+    its graph does not break for them.
     """
 
     def __init__(self, rate: float) -> None:
@@ -22,21 +22,53 @@ class Dropout(nn.Module):
                 f"a dropout rate must be a number from 0 up to 1, without 1, got {rate}"
             )
         self.rate = rate
-        self.generator: torch.Generator | None = None
+        self.stream: Tensor | None = None
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.training or self.rate == 0:
             return x
-        kept = torch.rand(x.shape, device=x.device, generator=self.generator) >= self.rate
+        if self.stream is None:
+            kept = torch.rand(x.shape, device=x.device) >= self.rate
+        else:
+            # Torch compiles no generator; an operator of ours is one node of the graph.
+            draw = _mask_operator if torch.compiler.is_compiling() else mask
+            kept = draw(x, self.stream, self.rate)
         return x * kept / (1 - self.rate)
 
     def extra_repr(self) -> str:
         return f"rate={self.rate}"
 
 
-def give_generator(model: nn.Module, generator: torch.Generator) -> bool:
-    """Let every `Dropout` of a model draw from this generator; says whether there is any."""
+def new_stream() -> Tensor:
+    """A stream of masks: a seed, and how many masks have been drawn since. It stays on the CPU."""
+    return torch.zeros(2, dtype=torch.int64)
+
+
+def begin(stream: Tensor, seed: int) -> None:
+    """Begin a stream anew."""
+    stream.copy_(torch.tensor([seed, 0]))
+
+
+def give_stream(model: nn.Module, stream: Tensor) -> bool:
+    """Let every `Dropout` of a model draw from this stream; says whether there is any."""
     drops = [module for module in model.modules() if isinstance(module, Dropout)]
     for module in drops:
-        module.generator = generator
+        module.stream = stream
     return any(module.rate > 0 for module in drops)
+
+
+def mask(like: Tensor, stream: Tensor, rate: float) -> Tensor:
+    """The next mask of a stream: true where a value is kept."""
+    seed, drawn = stream.tolist()
+    stream[1] += 1
+    generator = torch.Generator(like.device).manual_seed(seed + drawn)
+    return torch.rand(like.shape, device=like.device, generator=generator) >= rate
+
+
+# That it changes the stream keeps the compiler from drawing one mask for two layers.
+_mask_operator = torch.library.custom_op("tunebook::mask", mask, mutates_args=("stream",))
+
+
+@_mask_operator.register_fake
+def _(like: Tensor, stream: Tensor, rate: float) -> Tensor:
+    return torch.empty_like(like, dtype=torch.bool)
