@@ -1,0 +1,164 @@
+"""The report on a terminal: findings first, worst first, in lines of 80 columns."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Final
+
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from tunebook.core.findings import Finding, Verdict
+from tunebook.core.representation import config_text, counts_text, number, one_line
+from tunebook.report import wording
+from tunebook.report.making import Comparison, Report, Row
+
+WIDTH: Final = 80
+MOST_SHOWN: Final = 5
+_STYLES: Final = {
+    Verdict.PROBLEM: "bold red",
+    Verdict.WATCH: "yellow",
+    Verdict.UNKNOWN: "cyan",
+    Verdict.GOOD: "green",
+}
+
+
+def text(report: Report, width: int = WIDTH) -> str:
+    """The report as plain text, without colours."""
+    console = Console(
+        file=io.StringIO(),
+        width=width,
+        color_system=None,
+        force_terminal=False,
+        highlight=False,
+        emoji=False,
+        markup=False,
+        legacy_windows=False,
+    )
+    with console.capture() as captured:
+        console.print(screen(report))
+    return "\n".join(line.rstrip() for line in captured.get().splitlines())
+
+
+def screen(report: Report) -> RenderableType:
+    """The report for a console, which decides on colours."""
+    parts = [_header(report), _findings(report)]
+    if len(report.arms) > 1:
+        parts.append(_titled("Settings", _arms(report)))
+    if report.best:
+        parts.append(_titled("Best trials", _best(report)))
+    if report.comparison:
+        parts.append(_comparison(report, report.comparison))
+    parts.append(_farewell(report))
+    return Group(*(piece for part in parts for piece in (part, Text(""))), fit=True)
+
+
+def _header(report: Report) -> RenderableType:
+    study = report.study
+    lines = [Text(one_line(study.name), style="bold")]
+    if study.goal:
+        lines.append(Text(one_line(study.goal)))
+    grid = _grid(7)
+    grid.add_row(Text("judged", style="dim"), wording.objective(report.objective))
+    grid.add_row(Text("trials", style="dim"), wording.state(report))
+    if report.best:
+        grid.add_row(Text("best", style="dim"), _winner(report, report.best[0]))
+    tense = wording.tense(report)
+    return Group(*lines, grid, *([Text(tense, style="italic")] if tense else []))
+
+
+def _winner(report: Report, row: Row) -> str:
+    params = wording.searched(report, row)
+    return f"{wording.result(row)}, trial {row.number}{f': {params}' if params else ''}"
+
+
+def _findings(report: Report) -> RenderableType:
+    if not report.findings:
+        return Text(wording.NO_FINDINGS)
+    grid = _grid(9)
+    for finding in report.with_verdict(Verdict.PROBLEM, Verdict.WATCH, Verdict.UNKNOWN):
+        grid.add_row(_mark(finding.verdict), one_line(finding.sentence))
+        if finding.advice:
+            grid.add_row("", _advice(finding))
+    good = report.with_verdict(Verdict.GOOD)
+    if good:
+        grid.add_row(_mark(Verdict.GOOD), wording.good(good))
+    return Group(Text(wording.tally(report), style="bold"), grid)
+
+
+def _mark(verdict: Verdict) -> Text:
+    return Text(f"{wording.MARKS[verdict]} {verdict}", style=_STYLES[verdict])
+
+
+def _advice(finding: Finding) -> RenderableType:
+    inner = Table.grid(padding=(0, 1, 0, 0))
+    inner.add_column(width=1)
+    inner.add_column(overflow="fold")
+    inner.add_row(Text("→", style="dim"), one_line(finding.advice))
+    return inner
+
+
+def _arms(report: Report) -> Table:
+    table = _table("setting", "trials", "best", "trial", right=("best", "trial"))
+    for arm in report.arms:
+        best = arm.best
+        table.add_row(
+            config_text(arm.setting.config),
+            counts_text(arm.outcomes),
+            number(best.value if best else None),
+            str(best.number) if best else "-",
+        )
+    return table
+
+
+def _best(report: Report) -> Table:
+    table = _table("trial", "value", "step", "parameters", right=("trial", "value", "step"))
+    for row in report.best[:MOST_SHOWN]:
+        table.add_row(
+            str(row.number), number(row.value), str(row.step), wording.searched(report, row)
+        )
+    return table
+
+
+def _comparison(report: Report, comparison: Comparison) -> RenderableType:
+    other = comparison.other
+    table = _table("", report.study.name, other.study.name)
+    for row in wording.compared_rows(report, other):
+        table.add_row(*row)
+    parts: list[RenderableType] = [Text(wording.compared(report, comparison)), table]
+    if comparison.differences:
+        parts.append(Text("What differs between them:"))
+        parts += [Text(f"  {one_line(line)}") for line in comparison.differences]
+    return _titled(f"Compared with {other.study.name}", *parts)
+
+
+def _farewell(report: Report) -> RenderableType:
+    name = one_line(report.study.name)
+    grid = _grid(5)
+    advice = wording.first_advice(report)
+    if advice:
+        grid.add_row(Text("Next:", style="bold"), advice)
+    grid.add_row("More:", f"tunebook report {name} --html report.html")
+    if report.best:
+        grid.add_row("", f"tunebook show {name} {report.best[0].number}")
+    return grid
+
+
+def _titled(title: str, *parts: RenderableType) -> Group:
+    return Group(Text(one_line(title), style="bold"), *parts)
+
+
+def _grid(first: int) -> Table:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column(width=first, no_wrap=True)
+    grid.add_column(overflow="fold")
+    return grid
+
+
+def _table(*names: str, right: Sequence[str] = ()) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in names:
+        table.add_column(name, justify="right" if name in right else "left", overflow="fold")
+    return table

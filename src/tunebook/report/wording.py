@@ -1,0 +1,173 @@
+"""What every form of a report says in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tunebook.core.evidence import Standing
+from tunebook.core.findings import Finding, Verdict
+from tunebook.core.objective import Objective
+from tunebook.core.representation import config_text, counts_text, number, one_line
+from tunebook.report.making import Comparison, Report, Row
+
+# Never colour alone: a mark and the word.
+MARKS: Final = {
+    Verdict.PROBLEM: "✗",
+    Verdict.WATCH: "!",
+    Verdict.UNKNOWN: "?",
+    Verdict.GOOD: "✓",
+}
+NO_FINDINGS: Final = "No question could be asked: the study has no trials yet."
+BUDGET: Final = (
+    "Verdicts are decided over the whole report, so that a healthy study shows any problem in at "
+    "most 5% of reports, and anything to watch in at most 20%. Unknown means that the trials at "
+    "hand cannot tell, never that all is well."
+)
+
+
+def objective(given: Objective) -> str:
+    """`best valid/error, lower is better`."""
+    metric = given.metric
+    how = f"mean of the last {given.over} of" if given.reduction == "mean" else given.reduction
+    bounds = "".join(f", {constraint}" for constraint in given.constraints)
+    return one_line(f"{how} {metric.name}, {metric.better} is better{bounds}")
+
+
+def state(report: Report) -> str:
+    """How far the study is, and how its trials ended."""
+    done = len(report.rows) - sum(row.standing is Standing.PENDING for row in report.rows)
+    goal = f" of {report.planned}" if report.planned and report.planned != done else ""
+    ended = f"{done}{goal} trial{'' if done == 1 and not goal else 's'} ended"
+    parts = f"{ended}: {counts_text(report.outcomes)}" if report.rows else "no trials yet"
+    by_value = sum(r.standing is Standing.INFEASIBLE for r in report.rows)
+    by_value -= report.outcomes.get("infeasible", 0)
+    if by_value > 0:
+        parts += f"; {by_value} of the complete count as infeasible"
+    return parts
+
+
+def tense(report: Report) -> str:
+    """A sentence for a study that has not ended, or nothing."""
+    if report.running:
+        return (
+            f"The study is running ({_count(report.running, 'trial')} now): this is how it stands, "
+            "and more trials may change it."
+        )
+    if report.rows and not report.is_finished:
+        return "The study has not ended: more trials may change what follows."
+    return ""
+
+
+def tally(report: Report) -> str:
+    """`1 problem, 2 to watch, 3 unknown, 12 good`.
+
+    A report without problems says so: their absence is the news.
+    """
+    names = {
+        Verdict.PROBLEM: lambda n: _count(n, "problem") if n else "no problem",
+        Verdict.WATCH: lambda n: f"{n} to watch",
+        Verdict.UNKNOWN: lambda n: f"{n} unknown",
+        Verdict.GOOD: lambda n: f"{n} good",
+    }
+    shown = {v: n for v, n in report.tally.items() if n or v is Verdict.PROBLEM}
+    return ", ".join(names[verdict](count) for verdict, count in shown.items())
+
+
+def searched(report: Report, row: Row) -> str:
+    """What distinguishes a trial: its configuration without what all trials share."""
+    fixed = report.fixed
+    return config_text({n: v for n, v in row.config.items() if n not in fixed})
+
+
+def result(row: Row) -> str:
+    """`0.1234 at step 1400`."""
+    return f"{number(row.value)} at step {row.step}" if row.value is not None else "no result"
+
+
+def question(finding: Finding) -> str:
+    """A question's key as words.
+
+    >>> from tunebook.core.findings import Question
+    >>> question(Finding(Question("search-space", "Large enough?", ""), Verdict.GOOD, "Yes."))
+    'search space'
+    """
+    return finding.question.key.replace("-", " ")
+
+
+def first_advice(report: Report) -> str:
+    """What to do next: the advice of the worst finding that has one."""
+    advised = report.with_verdict(Verdict.PROBLEM, Verdict.WATCH, Verdict.UNKNOWN)
+    return next((one_line(finding.advice) for finding in advised if finding.advice), "")
+
+
+def trials(numbers: tuple[int, ...], most: int = 12) -> str:
+    """`trials 3, 7 and 12 more`.
+
+    >>> trials((3, 7)), trials((5,)), trials(tuple(range(1, 21)), most=3)
+    ('trials 3 and 7', 'trial 5', 'trials 1, 2, 3 and 17 more')
+    """
+    shown = [str(n) for n in numbers[:most]]
+    if len(numbers) > most:
+        shown.append(f"{len(numbers) - most} more")
+    names = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+    return f"trial{'' if len(numbers) == 1 else 's'} {names}"
+
+
+def numbers(given: Mapping[str, float]) -> str:
+    """`share = 0.2, trials = 5`."""
+    return ", ".join(f"{one_line(name)} = {number(value)}" for name, value in given.items())
+
+
+def compared(report: Report, comparison: Comparison) -> str:
+    """Which of two studies has the better result; whether that is luck is not judged."""
+    one, other = report, comparison.other
+    if not one.best or not other.best:
+        lacking = one if not one.best else other
+        return f"{lacking.study.name} has no result yet under this objective."
+    ours, theirs = one.best[0].value or 0.0, other.best[0].value or 0.0
+    metric = one.objective.metric
+    counts = " and ".join(
+        str(len([r for r in x.rows if r.value is not None])) for x in (one, other)
+    )
+    if ours == theirs:
+        return f"Both reach {metric.name} {number(ours)}, with {counts} measured trials."
+    ahead, behind = (one, other) if metric.is_better(ours, theirs) else (other, one)
+    return one_line(
+        f"{ahead.study.name} has the better result: {metric.name} "
+        f"{number(ahead.best[0].value)} against {number(behind.best[0].value)} "
+        f"of {behind.study.name}, a difference of {number(abs(ours - theirs))}, with {counts} "
+        "measured trials. Whether that is more than luck, two best results cannot tell."
+    )
+
+
+def compared_rows(report: Report, other: Report) -> list[tuple[str, str, str]]:
+    """Two studies side by side: trials, best results, and the verdicts in which they differ."""
+    rows = [("trials", counts_text(report.outcomes), counts_text(other.outcomes))]
+    best = [result(each.best[0]) if each.best else "none yet" for each in (report, other)]
+    rows.append(("best", best[0], best[1]))
+    here, there = ({f.question.key: f for f in each.findings} for each in (report, other))
+    for key in dict.fromkeys([*here, *there]):
+        words = [verdict(found[key]) if key in found else "-" for found in (here, there)]
+        if words[0] != words[1]:
+            rows.append((key.replace("-", " "), words[0], words[1]))
+    return rows
+
+
+def verdict(finding: Finding) -> str:
+    """`✗ problem`."""
+    return f"{MARKS[finding.verdict]} {finding.verdict}"
+
+
+def good(findings: Sequence[Finding]) -> str:
+    """The good ones in a line or two."""
+    return f"Nothing wrong found with: {', '.join(map(question, findings))}."
+
+
+def measured(report: Report) -> int:
+    """How many trials have a result."""
+    return sum(row.value is not None for row in report.rows)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
