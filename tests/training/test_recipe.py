@@ -235,6 +235,35 @@ def test_what_a_parameter_is_derived_from_need_not_be_read() -> None:
     read({**params, "momentum": 0.9}, "learning_rate", "momentum").check_all_read()
 
 
+@pytest.mark.parametrize("name", ["max_learning_rate", "new_base_learning_rate", "adam.base_lr"])
+def test_a_name_that_only_ends_like_another_is_not_read(name: str) -> None:
+    assert name in complaint(read({"learning_rate": 0.1, "lr": 1, name: 1}, "learning_rate", "lr"))
+
+
+@pytest.mark.parametrize(
+    ("params", "sentence"),
+    [
+        (
+            {"lr_power": 2.0, "schedule": "linear"},
+            "lr_power does nothing where schedule is linear; if it is searched, "
+            "say `when: {lr_power: {schedule: polynomial}}`",
+        ),
+        ({"lr_floor": 0.1}, "lr_floor does nothing where schedule is constant; .*schedule: linear"),
+        ({"decay_steps": 9}, "decay_steps does nothing where schedule is constant"),
+        ({"average": "polyak", "ema_decay": 0.9}, "ema_decay does nothing where average is polyak"),
+    ],
+)
+def test_a_parameter_that_does_nothing_is_told(params: dict[str, object], sentence: str) -> None:
+    with pytest.warns(UserWarning, match=sentence):
+        assert recipe(**params).steps == 1000
+
+
+def test_parameters_that_do_something_are_not_told() -> None:
+    # Warnings are errors here.
+    recipe(schedule="polynomial", lr_power=2.0, lr_floor=0.1, decay_steps=10)
+    recipe(average="ema", ema_decay=0.9, schedule="constant", lr_power=None)
+
+
 def test_a_choice_may_have_parameters_of_its_own() -> None:
     params = read({"optimizer": "adam", "adam.beta1": 0.8, "adam.one_minus_beta1": 0.2})
     assert "beta1" in params

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_type_hints
@@ -20,6 +21,15 @@ Averaging: TypeAlias = Literal["none", "ema", "polyak"]
 
 _EVALUATIONS = 20
 _CHECKPOINTS = 4
+# Parameters that do something only where another has one of these values.
+_NEEDS = {
+    "decay_steps": ("schedule", tuple(shape for shape in SHAPES if shape != "constant")),
+    "lr_floor": ("schedule", tuple(shape for shape in SHAPES if shape != "constant")),
+    "lr_power": ("schedule", ("polynomial",)),
+    "ema_decay": ("average", ("ema",)),
+}
+# How the name of a parameter begins from which one without this beginning is derived.
+_SOURCES = ("one_minus_", "base_")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +81,10 @@ class Recipe:
             own["steps"] = budget.amount
         if "learning_rate" not in own:
             raise StudyError("the loop needs a learning rate: add learning_rate", "learning_rate")
-        return Recipe(**own)
+        recipe = Recipe(**own)
+        for name in own:
+            recipe._warn_if_inert(name)
+        return recipe
 
     def hyper(self, params: Config) -> dict[str, Value]:
         """The optimiser's hyperparameters that a configuration names."""
@@ -107,6 +120,16 @@ class Recipe:
     def evaluation_batch(self) -> int:
         """At least the training batch: evaluation keeps no activations for a backward pass."""
         return max(self.eval_batch_size or 0, self.batch_size)
+
+    def _warn_if_inert(self, name: str) -> None:
+        # Not an error: in a study of schedules, what is fixed for some does nothing in others.
+        other, values = _NEEDS.get(name, (name, (getattr(self, name),)))
+        if getattr(self, other) not in values:
+            warnings.warn(
+                f"{name} does nothing where {other} is {getattr(self, other)}; if it is searched, "
+                f"say `when: {{{name}: {{{other}: {values[0]}}}}}`",
+                stacklevel=3,
+            )
 
 
 def _checks() -> dict[str, Check]:
@@ -171,9 +194,9 @@ class ReadParams(Mapping[str, Value]):
         return next((place for place in places if place in self._params), None)
 
     def _accounted_for(self, name: str) -> bool:
-        """Read, or there for one derived from it, whose name its own ends in: `one_minus_beta1`."""
-        place, _, own = name.rpartition(".")
-        derived = (read.rpartition(".") for read in self._read)
+        """Read, or what one that is read is derived from: `one_minus_beta1`, `base_batch_size`."""
+        place, dot, own = name.rpartition(".")
+        parents = (own.removeprefix(prefix) for prefix in _SOURCES if own.startswith(prefix))
         return name in self._read or any(
-            place == other and own.endswith(f"_{end}") for other, _, end in derived
+            f"{place}{dot}{parent}" in self._read for parent in parents
         )
