@@ -87,7 +87,7 @@ def _judged(one: Finding, verdicts: Sequence[Verdict]) -> Finding:
         return replace(one, verdict=Verdict.GOOD, sentence=one.calm, advice="")
     verdict, first = standing[0]
     others = list(dict.fromkeys(c.subject for _, c in standing[1:] if c.subject != first.subject))
-    also = f" The same holds for {_listed(others)}." if others else ""
+    also = f" The same holds for {listed(others)}." if others else ""
     return replace(
         one,
         verdict=verdict,
@@ -98,7 +98,12 @@ def _judged(one: Finding, verdicts: Sequence[Verdict]) -> Finding:
     )
 
 
-def _listed(names: Sequence[str], most: int = 3) -> str:
+def listed(names: Sequence[str], most: int = 3) -> str:
+    """Names as one says them.
+
+    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c", "d", "e"])
+    ('a', 'a, b and c', 'a, b, c and 2 more')
+    """
     shown = list(names[:most])
     if len(names) > most:
         shown.append(f"{len(names) - most} more")
