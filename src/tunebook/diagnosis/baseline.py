@@ -1,0 +1,76 @@
+"""Is the baseline clearly better than chance?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tunebook.core.evidence import Evidence, Reading, Standing
+from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.phrases import counted, percent, shown
+from tunebook.diagnosis.questions import BASELINE
+from tunebook.stats.samples import binomial_standard_error, median_absolute_deviation
+
+# The best of many trials, each looked at many times, exceeds chance by three or four standard
+# errors without having learnt anything; by five, hardly ever.
+CLEARLY = 5.0
+# Where no error is known, a gain of this share of the chance level is taken for clear.
+CLEAR_SHARE = 0.05
+# The last evaluations, whose scatter tells how far one evaluation can be trusted.
+LAST = 10
+
+
+def baseline(evidence: Evidence) -> Finding:
+    """How far the best trial is above chance, in units of the error of one evaluation."""
+    chance, metric = evidence.study.knobs.chance, evidence.objective.metric
+    ended = evidence.only(Standing.MEASURED, Standing.INFEASIBLE)
+    if not ended:
+        return unknown(BASELINE, "No trial has ended.", "Run the study.")
+    if chance is None:
+        return unknown(
+            BASELINE,
+            f"The value of {metric.name} at chance is not known.",
+            f"Give the knob chance: the {metric.name} of guessing.",
+        )
+    best = evidence.best
+    if best is None or best.value is None:
+        claim = Claim(
+            f"None of {counted(len(ended), 'trial')} is better than chance ({shown(chance)}).",
+            Verdict.PROBLEM,
+            advice="Find a simple configuration that learns before searching about it: fewer "
+            "steps of warmup, a smaller model, a lower learning rate; then look for a bug.",
+            trials=tuple(r.number for r in ended),
+        )
+        return finding(BASELINE, [claim], "")
+    gain = metric.loss(chance) - metric.loss(best.value)
+    error = _error(evidence, best, chance)
+    said = f"The best trial ({best.number}) reaches {metric.name} {shown(best.value)}"
+    numbers = {"best": best.value, "chance": chance, "gain": gain, "error": error}
+    if gain >= CLEARLY * error:
+        learnt = sum(r.value is not None for r in ended) / len(ended)
+        share = f"; {percent(learnt)} of the trials are better than that" if learnt < 1 else ""
+        calm = f"{said}, clearly better than chance ({shown(chance)}){share}."
+        return finding(BASELINE, [], calm, numbers=numbers, trials=(best.number,))
+    claim = Claim(
+        f"{said}, hardly better than chance ({shown(chance)}): the gain is {shown(gain)}, where "
+        f"{shown(CLEARLY * error)} would be clear.",
+        Verdict.WATCH,
+        advice="Find a configuration that clearly learns, by hand if need be, before searching.",
+        trials=(best.number,),
+    )
+    return finding(BASELINE, [claim], "", numbers=numbers)
+
+
+def _error(evidence: Evidence, best: Reading, chance: float) -> float:
+    """The error of one evaluation: of the sample of examples, or seen between evaluations."""
+    examples = evidence.study.knobs.valid_examples
+    sampling = binomial_standard_error(chance, examples) if examples else None
+    curve = best.curve(evidence.objective.metric.name)
+    late = np.empty(0) if curve is None else curve.values[-LAST:]
+    steps = np.diff(late[np.isfinite(late)])
+    # Differences, so that a metric that still improves does not count as one that scatters.
+    seen = median_absolute_deviation(steps) if len(steps) >= 3 else None
+    known = [error for error in (sampling, seen and seen / math.sqrt(2)) if error]
+    return max(known, default=CLEAR_SHARE * abs(chance) / CLEARLY)
