@@ -19,6 +19,17 @@ COLOURS: Final = (
     "#8A8200",
     "#7F7F7F",
 )
+# The same hues for a dark ground.
+ON_DARK: Final = (
+    "#4BA6E0",
+    "#F2803A",
+    "#1FC297",
+    "#E59CC5",
+    "#E69F00",
+    "#8AD0F5",
+    "#D8CF3A",
+    "#A8A8A8",
+)
 # Paths of about the same area around the origin, and the names that matplotlib has for them.
 SHAPES: Final = (
     "M-3.4 0a3.4 3.4 0 1 0 6.8 0 3.4 3.4 0 1 0-6.8 0z",
@@ -55,6 +66,21 @@ def colour(group: int) -> str:
     'var(--tb-1,#0072B2)'
     """
     return f"var(--tb-{group % len(COLOURS) + 1},{COLOURS[group % len(COLOURS)]})"
+
+
+def stylesheet() -> str:
+    """What a page adds to its styles so that drawings follow the reader's light or dark scheme.
+
+    A page that lets its reader choose sets the same variables, and `--tb-ground` to its ground.
+    """
+    light = _variables(COLOURS, "#ffffff")
+    dark = _variables(ON_DARK, "#111111")
+    return f":root{{{light}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+
+
+def _variables(colours: tuple[str, ...], ground: str) -> str:
+    groups = "".join(f"--tb-{i}:{value};" for i, value in enumerate(colours, start=1))
+    return f"{groups}--tb-ground:{ground}"
 
 
 def dashes(group: int, dashed: bool, several: bool) -> tuple[float, ...]:

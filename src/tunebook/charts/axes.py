@@ -1,101 +1,107 @@
-"""The frame of a panel as SVG: its title, its axes with ticks, its grid."""
+"""Basic hyperparameter axis plots: results against each searched parameter, with its bounds."""
 
 from __future__ import annotations
 
-from tunebook.charts.labels import clean, escaped, shortened
-from tunebook.charts.layout import LABEL, SLANT, TICK, TITLE, Placed
-from tunebook.charts.marks import number, titled
-from tunebook.charts.scales import Tick
+from collections.abc import Sequence
 
-_GRID = 'fill="none" stroke="currentColor" stroke-opacity=".13"'
-_AXIS = 'fill="none" stroke="currentColor" stroke-opacity=".6"'
+from tunebook.charts.figures import Figure, Panel
+from tunebook.charts.ranges import bounds, domain_of, parameter_axis, position, value_axis
+from tunebook.charts.scatter import scatter, scatter_note
+from tunebook.charts.selection import BEST_FEW, best_text, infeasible_text, without_value
+from tunebook.charts.wording import interval, limited, listed, metric_label, sentences
+from tunebook.core.domains import Choice, Value
+from tunebook.core.evidence import Evidence, Reading, Standing
+from tunebook.core.representation import one_line, value_text
+from tunebook.core.space import Parameter
+
+MOST_PANELS = 24
 
 
-def axes_svg(placed: Placed) -> str:
-    """Title, labels, grid, axes and ticks, in the order in which they lie on one another."""
-    return "\n".join(
-        piece
-        for piece in (_titles(placed), _lines(placed), _x_texts(placed), _y_texts(placed))
-        if piece
+def searched(evidence: Evidence) -> tuple[Parameter, ...]:
+    """The parameters searched in any setting that has trials, in the order of the space."""
+    names = {p.name for arm in evidence.arms for p in arm.parameters}
+    return tuple(p for p in evidence.study.space if p.name in names)
+
+
+def axis_plots(evidence: Evidence) -> Figure | None:
+    """A panel for each searched parameter; None without one, or without a trial to show."""
+    parameters = searched(evidence)
+    drawn = parameters[:MOST_PANELS]
+    panels = tuple(panel for p in drawn if (panel := _panel(evidence, p)) is not None)
+    if not panels:
+        return None
+    table, cut = limited(
+        ("parameter", "searched", "best trial", f"best {BEST_FEW}", "infeasible"),
+        [_row(evidence, parameter) for parameter in parameters],
+    )
+    more = len(parameters) - len(drawn)
+    return Figure(
+        "axes",
+        "Results along each searched parameter",
+        _sentence(evidence, parameters),
+        panels,
+        table,
+        sentences(
+            "Dashed lines are the bounds of the search space.",
+            scatter_note(evidence),
+            f"{more} further parameters are only in the table." if more else "",
+            without_value(evidence),
+            cut,
+        ),
     )
 
 
-def _titles(placed: Placed) -> str:
-    """The title and the label of y above the plot, where they are read without turning."""
-    plot, panel = placed.plot, placed.panel
-    left = plot.left - placed.y_name_room - 11
-    room = plot.right - left
-    pieces = []
-    above = plot.top - 10
-    if clean(panel.y.label):
-        pieces.append(_text(panel.y.label, left, above, room, LABEL, 'fill-opacity=".8"'))
-        above -= 18
-    if clean(panel.title):
-        pieces.append(_text(panel.title, left, above, room, TITLE, 'font-weight="600"'))
-    if clean(panel.x.label):
-        middle = plot.left + plot.width / 2
-        style = 'text-anchor="middle" fill-opacity=".8"'
-        text = _text(panel.x.label, middle, plot.bottom + placed.foot - 4, room, LABEL, style)
-        pieces.append(text)
-    return "".join(pieces)
+def _panel(evidence: Evidence, parameter: Parameter) -> Panel | None:
+    points = scatter(evidence, lambda reading: _place(reading, parameter))
+    if not points:
+        return None
+    y = value_axis(metric_label(evidence.objective), [r.value or 0.0 for r in evidence.ranked])
+    marks = (*bounds(parameter), *points)
+    return Panel(parameter_axis(parameter), y, marks, one_line(parameter.name))
 
 
-def _lines(placed: Placed) -> str:
-    plot = placed.plot
-    left, right = number(plot.left), number(plot.right)
-    top, bottom = number(plot.top), number(plot.bottom)
-    grid = [
-        f"M{left} {number(y)}H{right}"
-        for y in plot.down([tick.value for tick in placed.y_ticks])
-        if plot.y.scale != "category"
+def _place(reading: Reading, parameter: Parameter) -> float:
+    config = reading.record.trial.config
+    if parameter.name not in config:
+        return float("nan")
+    return position(parameter, config[parameter.name])
+
+
+def _sentence(evidence: Evidence, parameters: Sequence[Parameter]) -> str:
+    best = evidence.ranked[:BEST_FEW]
+    if not best:
+        return sentences("No trial has a result.", infeasible_text(evidence))
+    ranges = [
+        f"{one_line(p.name)} {text}" for p in parameters if (text := _range(p, _values(best, p)))
     ]
-    grid += [
-        f"M{number(x)} {top}V{bottom}"
-        for x in plot.across([tick.value for tick in placed.x_ticks])
-        if plot.x.scale != "category"
-    ]
-    ticks = [f"M{number(x)} {bottom}v4" for x in plot.across([t.value for t in placed.x_ticks])]
-    frame = f"M{left} {top}V{bottom}H{right}"
-    return f'<path {_GRID} d="{"".join(grid)}"/><path {_AXIS} d="{frame}{"".join(ticks)}"/>'
+    count = f"The best {len(best)} of {len(evidence.ranked)} trials have"
+    where = f"{count} {listed(ranges)}." if ranges and len(best) > 1 else ""
+    return sentences(f"The best is {best_text(evidence)}.", where, infeasible_text(evidence))
 
 
-def _x_texts(placed: Placed) -> str:
-    plot = placed.plot
-    pieces = []
-    for tick in _spaced(placed.x_ticks, plot.width, 12.0 if placed.slanted else 0.0):
-        x, y = float(plot.across(tick.value)), plot.bottom + 16
-        if placed.slanted:
-            turn = (
-                f'text-anchor="end" transform="rotate(-{SLANT:g} {number(x + 4)} {number(y - 4)})"'
-            )
-            pieces.append(_text(tick.text, x + 4, y - 4, placed.x_name_room, TICK, turn))
-        else:
-            room = placed.x_name_room if plot.x.scale == "category" else plot.width
-            pieces.append(_text(tick.text, x, y, room, TICK, ""))
-    anchor = "" if placed.slanted else ' text-anchor="middle"'
-    return f'<g fill-opacity=".85"{anchor}>{"".join(pieces)}</g>'
+def _row(evidence: Evidence, parameter: Parameter) -> tuple[str, ...]:
+    best = evidence.ranked[:BEST_FEW]
+    infeasible = evidence.only(Standing.INFEASIBLE)
+    return (
+        one_line(parameter.name),
+        one_line(str(parameter.source)),
+        _range(parameter, _values(best[:1], parameter)) or "-",
+        _range(parameter, _values(best, parameter)) or "-",
+        _range(parameter, _values(infeasible, parameter)) or "-",
+    )
 
 
-def _y_texts(placed: Placed) -> str:
-    plot = placed.plot
-    pieces = []
-    for tick in _spaced(placed.y_ticks, plot.height, 12.0):
-        y = float(plot.down(tick.value)) + 3.8
-        pieces.append(_text(tick.text, plot.left - 6, y, placed.y_name_room, TICK, ""))
-    return f'<g fill-opacity=".85" text-anchor="end">{"".join(pieces)}</g>'
+def _values(readings: Sequence[Reading], parameter: Parameter) -> list[Value]:
+    name = parameter.name
+    configs = [reading.record.trial.config for reading in readings]
+    return [config[name] for config in configs if name in config]
 
 
-def _spaced(ticks: tuple[Tick, ...], length: float, least: float) -> tuple[Tick, ...]:
-    """Every tick, or every few where their texts would lie on one another."""
-    stride = max(1, -int(-least * len(ticks) // max(length, 1.0)))
-    return ticks[::stride]
-
-
-def _text(text: str, x: float, y: float, room: float, size: float, style: str) -> str:
-    """A text that is shortened to its room, whole in its tooltip."""
-    shown = shortened(text, room, size)
-    tooltip = titled(text) if shown != clean(text) else ""
-    bigger = f' font-size="{size:g}"' if size != TICK else ""
-    extra = f" {style}" if style else ""
-    place = f'x="{number(x)}" y="{number(y)}"'
-    return f"<text {place}{bigger}{extra}>{tooltip}{escaped(shown)}</text>"
+def _range(parameter: Parameter, values: Sequence[Value]) -> str:
+    """The values from the least to the largest, or which of a choice occur; nothing for none."""
+    if not values:
+        return ""
+    if isinstance(domain_of(parameter), Choice):
+        return listed(list(dict.fromkeys(map(value_text, values))))
+    numbers = [value for value in values if isinstance(value, int | float)]
+    return interval(min(numbers), max(numbers)) if numbers else ""

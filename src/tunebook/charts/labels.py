@@ -40,20 +40,20 @@ def escaped(text: str) -> str:
 
 
 def width_of(text: str, size: float) -> float:
-    """About how wide a text is in a sans-serif face of a size, in the unit of the size."""
+    """About how wide a text is in the widest common sans-serif face, in the unit of the size."""
     return size * sum(map(_advance, text))
 
 
 def _advance(character: str) -> float:
     if character in _NARROW:
-        return 0.33
+        return 0.36
     if character in _WIDE:
-        return 0.88
+        return 0.95
     if unicodedata.combining(character):
         return 0.0
     if unicodedata.east_asian_width(character) in "WF":
         return 1.0
-    return 0.68 if character.isupper() else 0.57
+    return 0.7 if character.isupper() else 0.62
 
 
 def shortened(text: str, width: float, size: float) -> str:
@@ -62,7 +62,7 @@ def shortened(text: str, width: float, size: float) -> str:
     Names that differ do so at their beginning or at their end.
 
     >>> shortened("augmentation.random_erasing.probability", 120, 11)
-    'augmentati…robability'
+    'augmentat…obability'
     """
     text = clean(text)
     if width_of(text, size) <= width:

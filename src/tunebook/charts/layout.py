@@ -17,11 +17,14 @@ from tunebook.charts.scales import Ruler, Tick
 from tunebook.core.curves import Floats
 
 TICK, LABEL, TITLE = 11.0, 12.0, 13.0
-SLANT = 35.0
+# How names below a plot may be turned, in degrees: as little as keeps them apart.
+_SLANTS = (35.0, 65.0)
+_LINE_HEIGHT = 12.0
 _GAP = 24.0
 _RIGHT = 14.0
 _LONGEST_NAME = 150.0
 _LEAST_PLOT = 140.0
+_MOST_Y_TICKS = 8
 # A line that leaves the panel goes this far at most: far enough to keep its slope.
 _FAR = 20_000.0
 
@@ -59,13 +62,17 @@ class Plot:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A panel with its plot and ticks; `name_room` is what a name on an axis may take."""
+    """A panel with its plot and ticks.
+
+    Names on an axis may take their `name_room`; those below are turned by `slant` degrees. `foot`
+    is the height of all that is below the plot.
+    """
 
     panel: Panel
     plot: Plot
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
-    slanted: bool
+    slant: float
     x_name_room: float
     y_name_room: float
     foot: float
@@ -89,18 +96,17 @@ def layout(figure: Figure, width: float) -> Layout:
     margins = [_margin(y) for _, y in axes]
     columns = _columns(panels, axes, margins, width)
     cell = (width - (columns - 1) * _GAP) / columns
-    lefts = [min(max(margins[c::columns], default=0.0), cell * 0.45) for c in range(columns)]
+    lefts = _lefts(axes, margins, columns, cell)
     placed: list[Placed] = []
     for start in range(0, len(panels), columns):
         row = range(start, min(start + columns, len(panels)))
         head = max(_head(panels[i]) for i in row)
-        height = max(_height(panels[i], *axes[i], cell - lefts[i - start], columns) for i in row)
+        height = max(_height(panels[i], *axes[i], cell - lefts[i], columns) for i in row)
         made = []
         for i in row:
-            left = lefts[i - start]
-            start_x = (i - start) * (cell + _GAP) + left
-            plot = Plot(start_x, top + head, cell - left - _RIGHT, height, *axes[i])
-            made.append(_placed(panels[i], plot, left))
+            left = (i - start) * (cell + _GAP) + lefts[i]
+            plot = Plot(left, top + head, cell - lefts[i] - _RIGHT, height, *axes[i])
+            made.append(_placed(panels[i], plot, lefts[i]))
         placed += made
         top += head + height + max(one.foot for one in made) + 10
     return Layout(width, top, legend, tuple(placed))
@@ -111,10 +117,22 @@ def _near(pixels: Floats) -> Floats:
 
 
 def _margin(y: Ruler) -> float:
-    """The room that the texts of a y axis need."""
-    texts = [clean(tick.text) for tick in y.ticks(6)]
+    """The room that the texts of a y axis need, whatever the number of its ticks will be."""
+    texts = [clean(tick.text) for number in range(2, _MOST_Y_TICKS + 1) for tick in y.ticks(number)]
     widest = max((width_of(text, TICK) for text in texts), default=0.0)
     return max(24.0, min(widest, _LONGEST_NAME) + 11)
+
+
+def _lefts(
+    axes: Sequence[tuple[Ruler, Ruler]], margins: Sequence[float], columns: int, cell: float
+) -> list[float]:
+    """The margin of each panel: numbers share that of their column, names take what they need."""
+    lefts = []
+    for i, (_, y) in enumerate(axes):
+        column = range(i % columns, len(axes), columns)
+        numbers = [margins[j] for j in column if axes[j][1].scale != "category"]
+        lefts.append(min(margins[i] if y.scale == "category" else max(numbers), cell * 0.45))
+    return lefts
 
 
 def _columns(
@@ -154,16 +172,17 @@ def _height(panel: Panel, x: Ruler, y: Ruler, width: float, columns: int) -> flo
 
 def _placed(panel: Panel, plot: Plot, left: float) -> Placed:
     x_ticks = plot.x.ticks(max(2, int(plot.width // 58)))
-    y_ticks = plot.y.ticks(max(2, int(plot.height // 34)))
+    y_ticks = plot.y.ticks(min(max(2, int(plot.height // 30)), _MOST_Y_TICKS))
     step = plot.width / max(len(x_ticks), 1)
-    names = [width_of(clean(tick.text), TICK) for tick in x_ticks]
-    widest = max(names, default=0.0)
-    slanted = plot.x.scale == "category" and widest > step - 6
-    room = step - 6
-    below = 17.0
-    if slanted:
-        angle = math.radians(SLANT)
-        room = min(110.0, (left + step / 2) / math.cos(angle))
-        below = 14 + min(widest, room) * math.sin(angle)
+    widest = max((width_of(clean(tick.text), TICK) for tick in x_ticks), default=0.0)
+    slant, room, below = 0.0, step - 6, 17.0
+    if plot.x.scale == "category" and widest > room:
+        slant = next((a for a in _SLANTS if step * _rise(a) >= _LINE_HEIGHT), _SLANTS[-1])
+        room = min(110.0, (left + step / 2) / math.cos(math.radians(slant)))
+        below = 14 + min(widest, room) * _rise(slant)
     foot = below + (18 if clean(panel.x.label) else 0)
-    return Placed(panel, plot, x_ticks, y_ticks, slanted, room, left - 11, foot)
+    return Placed(panel, plot, x_ticks, y_ticks, slant, room, left - 11, foot)
+
+
+def _rise(degrees: float) -> float:
+    return math.sin(math.radians(degrees))

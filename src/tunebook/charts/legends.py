@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tunebook.charts.figures import Figure, Mark, Panel, Text, Tiles
+from tunebook.charts.figures import Figure, Mark, Panel, Points, Text, Tiles
 from tunebook.charts.labels import clean, shortened, width_of
 
-SWATCH = 28.0
 SIZE = 12.0
+_SWATCH, _POINT = 28.0, 12.0
 _ROW = 20.0
 _BETWEEN = 18.0
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A name, the marks that bear it (one of each kind), and its place."""
+    """A name, the marks that bear it (one of each kind), its place and the width of its swatch."""
 
     name: str
     text: str
     marks: tuple[Mark, ...]
-    left: float = 0.0
-    middle: float = 0.0
+    left: float
+    middle: float
+    swatch: float
 
 
 def named(panels: Sequence[Panel]) -> dict[str, tuple[Mark, ...]]:
@@ -42,10 +43,11 @@ def placed_legend(figure: Figure, width: float) -> tuple[tuple[Entry, ...], floa
     entries: list[Entry] = []
     left, middle = 0.0, _ROW / 2
     for name, marks in named(figure.panels).items():
-        text = shortened(name, min(width - SWATCH - 8, 320.0), SIZE)
-        needed = SWATCH + 6 + width_of(text, SIZE)
+        swatch = _POINT if all(isinstance(mark, Points) for mark in marks) else _SWATCH
+        text = shortened(name, min(width - swatch - 8, 320.0), SIZE)
+        needed = swatch + 6 + width_of(text, SIZE)
         if left and left + needed > width:
             left, middle = 0.0, middle + _ROW
-        entries.append(Entry(name, text, marks, left, middle))
+        entries.append(Entry(name, text, marks, left, middle, swatch))
         left += needed + _BETWEEN
     return tuple(entries), (middle + _ROW / 2 + 4 if entries else 0.0)

@@ -26,7 +26,7 @@ from tunebook.core.curves import Floats
 
 _WIDTHS: dict[Weight, str] = {"strong": "2.4", "plain": "1.6", "faint": "1"}
 _LINE_OPACITY: dict[Weight, str] = {"strong": "1", "plain": ".95", "faint": ".4"}
-_POINT_OPACITY: dict[Weight, str] = {"strong": "1", "plain": ".8", "faint": ".45"}
+_POINT_OPACITY: dict[Weight, str] = {"strong": "1", "plain": ".9", "faint": ".45"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +93,8 @@ def point_paint(group: int, weight: Weight, hollow: bool, crosses: bool) -> str:
     if crosses or hollow:
         width = "2" if weight == "strong" else "1.5"
         return f'fill="none" stroke="{paint}" stroke-width="{width}" pointer-events="all"'
-    edge = ' stroke="currentColor" stroke-width="1.2"' if weight == "strong" else ""
-    return f'fill="{paint}"{edge}'
+    edge = "currentColor" if weight == "strong" else "var(--tb-ground,none)"
+    return f'fill="{paint}" stroke="{edge}" stroke-width="{1.2 if weight == "strong" else 0.6}"'
 
 
 def line_paint(mark: Line, style: Style) -> str:

@@ -160,8 +160,6 @@ def _linear_ticks(low: float, high: float, at_most: int) -> tuple[Tick, ...]:
     for power in range(start, start + 4):
         for unit in (1, 2, 5):
             step = float(f"{unit}e{power}")
-            if step == 0 or high / step - low / step > at_most:
-                continue
             first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
             if last - first < at_most:
                 counts = [k * unit for k in range(first, last + 1)]

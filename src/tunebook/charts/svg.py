@@ -18,7 +18,7 @@ from tunebook.charts.axes import axes_svg
 from tunebook.charts.figures import Band, Bars, Figure, Intervals, Line, Mark, Points, Rule
 from tunebook.charts.labels import escaped
 from tunebook.charts.layout import TICK, Layout, Placed, Plot, layout
-from tunebook.charts.legends import SIZE, SWATCH, Entry
+from tunebook.charts.legends import SIZE, Entry
 from tunebook.charts.marks import (
     Style,
     bar_paint,
@@ -154,16 +154,16 @@ def _entry(entry: Entry, style: Style) -> str:
     """A swatch of each kind of mark, then the name."""
     swatches = "".join(_swatch(mark, entry, style) for mark in entry.marks)
     tooltip = titled(entry.name) if entry.text != entry.name else ""
-    place = f'x="{number(entry.left + SWATCH + 6)}" y="{number(entry.middle + 4)}"'
+    place = f'x="{number(entry.left + entry.swatch + 6)}" y="{number(entry.middle + 4)}"'
     text = f'<text {place} font-size="{SIZE:g}">{escaped(entry.text)}</text>'
     return f'<g class="tb-entry">{tooltip}{swatches}{text}</g>'
 
 
 def _swatch(mark: Mark, entry: Entry, style: Style) -> str:
-    left, middle = entry.left, entry.middle
-    box = f'x="{number(left)}" y="{number(middle - 5)}" width="{SWATCH:g}" height="10"'
-    across = f'd="M{number(left)} {number(middle)}h{SWATCH:g}"'
-    centre = f'x="{number(left + SWATCH / 2)}" y="{number(middle)}"'
+    left, middle, width = entry.left, entry.middle, entry.swatch
+    box = f'x="{number(left)}" y="{number(middle - 5)}" width="{width:g}" height="10"'
+    across = f'd="M{number(left)} {number(middle)}h{width:g}"'
+    centre = f'x="{number(left + width / 2)}" y="{number(middle)}"'
     match mark:
         case Points():
             shape = symbol_id(style, mark.group, mark.weight, mark.crosses)
