@@ -45,6 +45,15 @@ def test_the_script_appears_in_the_book(tmp_path: Path) -> None:
     assert row["best"]["value"] < 0.3
 
 
+def test_two_processes_are_one_trial(tmp_path: Path) -> None:
+    ranks = ("torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+    run("-m", *ranks, "digits_torchrun.py", folder=tmp_path)
+    (row,) = json.loads(run("-m", "tunebook", "book", "--json", folder=tmp_path))
+    assert row["study"] == "digits-torchrun"
+    assert row["outcomes"] == {"complete": 1}
+    assert row["best"]["value"] < 0.15
+
+
 def test_every_file_is_in_the_readme() -> None:
     text = (EXAMPLES / "README.md").read_text()
     for path in EXAMPLES.iterdir():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,34 @@ def test_a_second_run_finishes_the_first(here: Path) -> None:
     results = tunebook.load("mine")
     assert [record.trial.config["lr"] for record in results] == [1, 2]
     assert [len(record.curves["loss"]) for record in results] == [1, 1]
+
+
+def test_of_several_ranks_the_first_writes_the_book(
+    here: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "apart"))
+    (tmp_path / "apart").mkdir()
+    told = []
+    for rank in ("0", "1"):
+        monkeypatch.setenv("RANK", rank)
+        run = tunebook.init("mine", {"model": {"depth": 3}})
+        run.log({"loss": 0.5}, step=1)
+        tunebook.log({"loss": 0.25}, step=2)
+        with pytest.raises(ValueError, match="steps must not go back"):
+            run.log({"loss": 0.1}, step=1)
+        with run.checkpoint(2) as folder:
+            (folder / "state").write_text("all of it")
+        again = run.resume()
+        assert again is not None
+        text = (again / "state").read_text()
+        told.append((dict(run.params), run.seed, run.budget, run.should_stop, text))
+        assert (run.folder.is_relative_to(tmp_path / "apart")) == (rank == "1")
+        run.finish()
+    assert told[0] == told[1] == ({"model.depth": 3}, 0, None, False, "all of it")
+    assert outcomes(tunebook.load("mine")) == [("complete", "finished")]
+    assert list((tmp_path / "apart").iterdir()) == []
+    with pytest.raises(TunebookError, match="there is no run to log to"):
+        tunebook.log({"loss": 1.0})
 
 
 def test_nan_is_a_value_like_another(here: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
@@ -29,9 +30,12 @@ NO_TERMS = Terms(metric=None, divergence=Divergence(), budget=None)
 
 
 class TrackedRun:
-    """A run that its script begins and finishes itself, or that of the trial it runs in."""
+    """A run that its script begins and finishes itself, or that of the trial it runs in.
 
-    def __init__(self, run: SpoolRun, own: tuple[here.RunHere, Path] | None = None) -> None:
+    One that is the script's own is handed in to a book, unless it is for no book.
+    """
+
+    def __init__(self, run: SpoolRun, own: tuple[here.RunHere, Path | None] | None = None) -> None:
         self._run = run
         self._own = own
 
@@ -115,6 +119,9 @@ class TrackedRun:
         begun, place = self._own
         self._run.end(outcome)
         begun.release()
+        if place is None:
+            shutil.rmtree(Path(self._run.attempt.folder).parent, ignore_errors=True)
+            return
         with open_store(place, attempts=places.attempts_folder()) as store:
             hand_in(store, self._run.attempt)
 
@@ -123,8 +130,11 @@ class TrackedRun:
 _open: TrackedRun | None = None
 
 
-def track(begun: here.RunHere, place: Path) -> TrackedRun:
-    """Make a run that has begun in this process that of the script."""
+def track(begun: here.RunHere, place: Path | None) -> TrackedRun:
+    """Make a run that has begun in this process that of the script.
+
+    Without the place of a book, what it leaves is removed when it ends.
+    """
     global _open
     current.set_run(begun.run)
     _watch_the_end()

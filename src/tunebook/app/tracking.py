@@ -8,7 +8,9 @@ killed, the next script of its project hands that in.
 from __future__ import annotations
 
 import math
+import os
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -23,7 +25,7 @@ from tunebook.core.objective import Better, Metric, Objective
 from tunebook.core.protocols import Proposal, Store
 from tunebook.core.space import Setting, Space
 from tunebook.core.study import Study
-from tunebook.core.trials import Attempt, Code, Listed
+from tunebook.core.trials import Attempt, Code, Listed, Trial
 from tunebook.execution import current, here
 from tunebook.execution.spec import Spec
 from tunebook.running.code import code_of
@@ -32,6 +34,8 @@ from tunebook.storage.sqlite import open_store
 
 # Scripts that begin at the same moment begin one after another, each in a few milliseconds.
 _PATIENCE_SECONDS = 30.0
+# Of a script that has not said otherwise.
+_SEED = 0
 
 
 def init(
@@ -49,13 +53,18 @@ def init(
     given); `metric` is the one by which the book ranks its runs. `config` is a mapping, or an
     object such as the arguments of `argparse`. A run that has not been finished is finished first.
     Within a study, the trial's own configuration counts, and all of this is left aside.
+
+    Of several processes started by `torchrun`, the first writes the book; the others get a run that
+    answers in the same way and keeps nothing.
     """
     finish_open()
     inside = current.get_run()
     if inside is not None:
         return TrackedRun(inside)
-    place = places.book_folder(folder)
     name = project or places.study_name(sys.argv[0] if sys.argv else "")
+    if os.environ.get("RANK", "0") != "0":
+        return track(_begin_apart(name, _flat(config or {})), place=None)
+    place = places.book_folder(folder)
     study = Study(name, Space(), Objective(Metric(metric, better)), note=note)
     code = _code(place)
     with open_store(place, attempts=places.attempts_folder()) as store, ExitStack() as stack:
@@ -104,13 +113,22 @@ def _code(place: Path) -> Code:
 
 def _begin(store: Store, name: str, config: Mapping[str, Value], code: Code) -> here.RunHere:
     index = len(store.results(name, metrics=()))
-    attempt = store.claim(name, Proposal(Setting(), config, 0, Listed(index)), code)
+    attempt = store.claim(name, Proposal(Setting(), config, _SEED, Listed(index)), code)
     begun = here.begin(Spec(attempt, NO_TERMS))
     if begun is None:
         raise TunebookError(f"{attempt.name} is already running in another process")
     note = call_note()
     if note is not None:
         begun.run.note(note)
+    return begun
+
+
+def _begin_apart(name: str, config: Mapping[str, Value]) -> here.RunHere:
+    """The run of a process that is not to write: the same, in a place that nobody looks at."""
+    trial = Trial(name, 1, Setting(), config, _SEED, Listed(0))
+    folder = Path(tempfile.mkdtemp(prefix="tunebook-")) / "1"
+    begun = here.begin(Spec(Attempt(trial, 1, "apart", str(folder)), NO_TERMS))
+    assert begun is not None, "nobody else knows the folder"
     return begun
 
 
