@@ -11,6 +11,7 @@ from tunebook.core.objective import Objective
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.trials import OutcomeKind
 from tunebook.diagnosis.divergence import divergence, goes_to_the_end
+from tunebook.diagnosis.failures import infeasible_by_error
 
 # A trial that gained less than this share of what the best one gained over chance is at chance.
 LEAST_GAIN = 0.10
@@ -34,7 +35,8 @@ def gather(results: Results, objective: Objective | None = None) -> Evidence:
     chosen = objective or results.study.objective
     kept = goes_to_the_end(results.trials, results.study.knobs.train_loss)
     read = tuple(_read(results, record, chosen, kept) for record in results.trials)
-    return Evidence(results, chosen, _infeasible_by_value(results, chosen, read))
+    judged = _infeasible_by_value(results, chosen, read)
+    return Evidence(results, chosen, infeasible_by_error(results.study, judged))
 
 
 def _read(results: Results, record: TrialRecord, objective: Objective, kept: bool) -> Reading:
