@@ -99,16 +99,18 @@ def short(value: float) -> str:
     >>> [short(v) for v in (0.0001, 0.001, 0.25, 10_000.0, 2.5e6, 1e20, 0.0)]
     ['1e-4', '0.001', '0.25', '10k', '2.5M', '1e20', '0']
     """
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}".removeprefix("-") if value == 0 else f"{value:g}"
-    power = math.floor(math.log10(abs(float(f"{value:.3e}"))))
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return f"{value:g}"
+    digits, exponent = f"{value:.3e}".split("e")
+    power = int(exponent)
     if -3 <= power < 4:
         return f"{value:.4g}"
     if 4 <= power < 15:
         thousands = power // 3 * 3
         return f"{value / 10.0**thousands:.4g}{_SUFFIXES[thousands]}"
-    digits, exponent = f"{value:.3e}".split("e")
-    return f"{digits.rstrip('0').rstrip('.')}e{int(exponent)}"
+    return f"{digits.rstrip('0').rstrip('.')}e{power}"
 
 
 def _usable(arrays: Iterable[ArrayLike], log: bool) -> Floats:

@@ -14,8 +14,8 @@ from dataclasses import replace
 import numpy as np
 
 from tunebook.charts.appearance import CROSS, HATCHES, SHAPES, colour
-from tunebook.charts.axes import axes_svg
 from tunebook.charts.figures import Band, Bars, Figure, Intervals, Line, Mark, Points, Rule
+from tunebook.charts.frames import frame_svg
 from tunebook.charts.labels import escaped
 from tunebook.charts.layout import TICK, Layout, Placed, Plot, layout
 from tunebook.charts.legends import SIZE, Entry
@@ -188,7 +188,7 @@ def _swatch(mark: Mark, entry: Entry, style: Style) -> str:
 def _panel(placed: Placed, style: Style, index: int) -> str:
     clip = _clip(style, index)
     pieces = [
-        axes_svg(placed),
+        frame_svg(placed),
         *(mark_svg(mark, placed.plot, style, clip) for mark in placed.panel.marks),
     ]
     return '<g class="tb-panel">\n' + "\n".join(piece for piece in pieces if piece) + "\n</g>"
