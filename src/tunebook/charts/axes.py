@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tunebook.charts.figures import Figure, Panel
+from tunebook.charts.figures import Figure, Mark, Panel
 from tunebook.charts.ranges import bounds, domain_of, parameter_axis, position, value_axis
 from tunebook.charts.scatter import scatter, scatter_note
 from tunebook.charts.selection import BEST_FEW, best_text, infeasible_text, without_value
@@ -56,7 +56,7 @@ def _panel(evidence: Evidence, parameter: Parameter) -> Panel | None:
     if not points:
         return None
     y = value_axis(metric_label(evidence.objective), [r.value or 0.0 for r in evidence.ranked])
-    marks = (*bounds(parameter), *points)
+    marks: tuple[Mark, ...] = (*bounds(parameter), *points)
     return Panel(parameter_axis(parameter), y, marks, one_line(parameter.name))
 
 

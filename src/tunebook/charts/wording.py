@@ -1,0 +1,75 @@
+"""Words and tables of figures: counts, lists of names, and rows that stay few."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tunebook.charts.figures import Table
+from tunebook.core.domains import Value
+from tunebook.core.objective import Objective
+from tunebook.core.representation import number, one_line, value_text
+
+MOST_ROWS = 50
+
+__all__ = ["change", "counted", "interval", "limited", "listed", "metric_label", "sentences"]
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things.
+
+    >>> counted(1, "trial"), counted(3, "trial")
+    ('1 trial', '3 trials')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def listed(words: Sequence[str], most: int = 4) -> str:
+    """Words with commas and an and.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], most=1)
+    ('a, b and c', 'a and 2 more')
+    """
+    shown = list(words[:most])
+    if len(words) > most:
+        shown.append(f"{len(words) - most} more")
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
+
+
+def interval(low: Value, high: Value) -> str:
+    """The ends of a range.
+
+    >>> interval(0.1, 0.25), interval(3, 3)
+    ('0.1 to 0.25', '3')
+    """
+    one, other = value_text(low), value_text(high)
+    return one if one == other else f"{one} to {other}"
+
+
+def change(one: float, other: float) -> str:
+    """By how much two values differ, never as a spurious zero."""
+    return number(abs(one - other))
+
+
+def sentences(*parts: str) -> str:
+    """The parts that say something, one after another."""
+    return " ".join(part for part in parts if part)
+
+
+def limited(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], most: int = MOST_ROWS
+) -> tuple[Table, str]:
+    """A table of the first rows, and a note where there are more."""
+    note = f"The table has {most} of {len(rows)} rows." if len(rows) > most else ""
+    return Table(tuple(columns), tuple(tuple(row) for row in rows[:most])), note
+
+
+def metric_label(objective: Objective) -> str:
+    """The objective on an axis.
+
+    >>> from tunebook.core.objective import Metric
+    >>> metric_label(Objective(Metric("error"), "last"))
+    'last error (lower is better)'
+    """
+    over = f" {objective.over}" if objective.reduction == "mean" else ""
+    metric = objective.metric
+    return f"{objective.reduction}{over} {one_line(metric.name)} ({metric.better} is better)"
