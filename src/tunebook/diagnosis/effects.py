@@ -1,0 +1,54 @@
+"""The difference of interest: how large a difference must be before it is worth a word.
+
+It is fixed before any threshold. With enough points every wiggle is significant; an engineer asks
+whether it would change a decision. Questions about curves, noise and budgets measure in this unit.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tunebook.core.evidence import Evidence
+
+# Changes of less than one hundredth of the error that is left are not launched.
+SHARE_OF_VALUE = 0.01
+# Nor is a tenth of what separates the best trial from the typical one: tuning moves more than that.
+SHARE_OF_TUNING = 0.1
+# One trial has no typical one to compare with; of few, the median is as lucky as the best.
+LEAST_FOR_TUNING = 5
+
+
+def difference_of_interest(evidence: Evidence) -> float | None:
+    """The smallest difference of the objective that matters; None when nothing was measured.
+
+    The larger of one hundredth of the best value's distance from zero (from chance or, for a
+    share, from one, where that is nearer) and one tenth of the distance between the best trial and
+    the median one.
+    """
+    if not evidence.ranked:
+        return None
+    values = np.array([r.value for r in evidence.ranked], dtype=float)
+    tuned = abs(float(np.median(values)) - float(values[0])) if _typical_is_known(values) else 0.0
+    smallest = max(SHARE_OF_VALUE * _left(evidence, values), SHARE_OF_TUNING * tuned)
+    return smallest if 0.0 < smallest < np.inf else None
+
+
+def is_share(values: np.ndarray) -> bool:
+    """Whether values look like shares of examples, such as error rates and accuracies.
+
+    >>> is_share(np.array([0.9, 0.1])), is_share(np.array([2.3, 0.4]))
+    (True, False)
+    """
+    return bool(len(values)) and bool(np.all((values >= 0.0) & (values <= 1.0)))
+
+
+def _typical_is_known(values: np.ndarray) -> bool:
+    return len(values) >= LEAST_FOR_TUNING
+
+
+def _left(evidence: Evidence, values: np.ndarray) -> float:
+    """How far the best value is from the nearest end of its scale."""
+    best, chance = float(values[0]), evidence.study.knobs.chance
+    ends = [0.0] + ([1.0] if is_share(values) else []) + ([] if chance is None else [chance])
+    distances = [abs(best - end) for end in ends if best != end]
+    return min(distances, default=0.0)

@@ -1,0 +1,84 @@
+"""Does the metric vary much from step to step at the end?"""
+
+from __future__ import annotations
+
+import math
+
+from scipy import special
+
+from tunebook.core.evidence import Arm, Evidence, Reading
+from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.diagnosis.effects import difference_of_interest
+from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.phrases import best_trial, shown, times
+from tunebook.diagnosis.questions import LATE_VARIANCE
+from tunebook.diagnosis.replication import LEAST_FREEDOM, trial_noise
+from tunebook.diagnosis.signals import losses_of
+from tunebook.stats.curves import late_noise
+
+# The last part of the curve that counts as late, and the fewest points in it.
+LATE = 0.3
+LEAST_POINTS = 8
+# Noise of twice what is of interest hides it even from the mean of several points.
+LOUD = 2.0
+# A sum of squared successive differences is worth two thirds as many independent squares.
+WORTH = 2 / 3
+
+
+def late_variance(evidence: Evidence) -> Finding:
+    """Step-to-step noise of the best trials against what one wants to see."""
+    interest = difference_of_interest(evidence)
+    known = [
+        (arm, arm.best, noise)
+        for arm in evidence.arms
+        if arm.best and (noise := late_noise(losses_of(evidence, arm.best)[1], LATE)) is not None
+    ]
+    metric = evidence.objective.metric.name
+    if interest is None or not known:
+        return unknown(
+            LATE_VARIANCE,
+            f"No best trial has {LEAST_POINTS} points of {metric}.",
+            f"Evaluate at least {LEAST_POINTS} times in a trial, at regular steps.",
+        )
+    scale, what = _scale(evidence, interest)
+    loudest = max(noise for _, _, noise in known)
+    return finding(
+        LATE_VARIANCE,
+        [_claim(evidence, arm, best, noise, scale, what) for arm, best, noise in known],
+        f"Late in the best trials {metric} varies by {shown(loudest)} from one evaluation to the "
+        f"next, and {what} is {shown(scale)}.",
+        method=f"von Neumann's successive differences over the last {LATE:.0%} of the points, "
+        "detrended",
+        numbers={"noise": loudest, "scale": scale},
+    )
+
+
+def _claim(
+    evidence: Evidence, arm: Arm, best: Reading, noise: float, scale: float, what: str
+) -> Claim:
+    where = best_trial(evidence, arm, best.number)
+    points = max(LEAST_POINTS, math.ceil(LATE * len(losses_of(evidence, best)[1])))
+    freedom = WORTH * (points - 2)
+    return Claim(
+        f"Late in {where} {evidence.objective.metric.name} varies by {shown(noise)} from one "
+        f"evaluation to the next, {times(noise / scale)} {what} ({shown(scale)}).",
+        Verdict.PROBLEM if noise > LOUD * scale else Verdict.WATCH,
+        p=float(special.chdtrc(freedom, freedom * (noise / scale) ** 2)),
+        advice="Decay the learning rate or average the weights at the end; a larger batch or more "
+        "validation examples help too.",
+        subject=where,
+        trials=(best.number,),
+        numbers={"noise": noise},
+    )
+
+
+def _scale(evidence: Evidence, interest: float) -> tuple[float, str]:
+    """What noise is measured by: the difference of interest, or the luck of equal trials.
+
+    Step-to-step noise below the luck between seeds does not matter: the luck has to be averaged
+    away in any case.
+    """
+    equal = trial_noise(evidence)
+    if equal is not None and equal.freedom >= LEAST_FREEDOM and equal.sd > interest:
+        return equal.sd, "the standard deviation between equal trials"
+    return interest, "the difference of interest"

@@ -1,0 +1,267 @@
+"""Is the best learning rate at the edge of stability?
+
+Instability is a problem only when it forces a smaller learning rate than would be best: when rates
+above an edge diverge, the best trials crowd below it, and the loss still falls towards it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+from scipy import special
+from scipy.stats import rankdata
+
+from tunebook.core.curves import Floats
+from tunebook.core.evidence import Arm, Evidence, Reading, Standing
+from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.trials import Cause
+from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.phrases import best_trial, counted, of_setting, shown, times
+from tunebook.diagnosis.questions import STABILITY
+from tunebook.diagnosis.signals import finite_points, losses_of, signal
+from tunebook.stats.permutation import rank_sum_p, top_clustering
+
+Manner: TypeAlias = Literal["early", "sudden"]
+
+# Fewer measured trials show no trend towards an edge.
+LEAST_MEASURED = 5
+# The chance that the loss still falls at the edge, without which higher rates would not help.
+STILL_FALLS = 0.8
+# The share of the trials, the better ones, by which the slope at the edge is judged.
+BETTER = 0.6
+LEAST_FREEDOM = 4
+# A trial that ends within this share of the training, or before its loss has covered half of the
+# usual fall, was unstable early; warmup cures that, and clipping what comes later.
+EARLY = 0.1
+LEARNT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Where rates begin to diverge in one setting, and how the best trials lie to it."""
+
+    arm: Arm
+    best: Reading
+    best_rate: float
+    rate: float
+    beyond: tuple[Reading, ...]
+    p: float
+
+
+def stability(evidence: Evidence) -> Finding:
+    """Whether divergence above an edge keeps the learning rate below its best."""
+    name = evidence.study.knobs.learning_rate
+    if name is None:
+        return unknown(
+            STABILITY,
+            "No knob says which parameter is the learning rate.",
+            "Name it under knobs: learning_rate.",
+        )
+    tried = [arm.judged for arm in evidence.arms if _varies(arm.judged, name)]
+    if not tried:
+        return unknown(
+            STABILITY,
+            f"{name} was not varied in {LEAST_MEASURED} measured trials of any setting.",
+            f"Search {name} on a log scale, up to rates that diverge.",
+        )
+    found = [edge for arm in tried if (edge := _edge(arm, name)) is not None]
+    return finding(
+        STABILITY,
+        [_claim(evidence, edge, name) for edge in found],
+        _calm(evidence, tried, found, name),
+        method="rates of infeasible trials against the others, and of the best against the rest, "
+        f"by rank sums; the slope of a parabola in log {name} at the edge",
+        numbers={} if not found else {"edge": found[0].rate, "best": found[0].best_rate},
+    )
+
+
+def _edge(judged: Arm, name: str) -> Edge | None:
+    """The edge of a setting; None where no trial above its best diverged."""
+    best = judged.best
+    if best is None:
+        return None
+    readings = [r for r in judged.readings if _rate(r, name) is not None and not _no_memory(r)]
+    rates = np.array([_rate(r, name) or np.nan for r in readings])
+    broken = np.array([r.standing is Standing.INFEASIBLE for r in readings])
+    best_rate = _rate(best, name) or np.nan
+    # Rates too low to learn anything are infeasible too, and belong to another side.
+    counted_in = rates >= rates[~broken].min()
+    readings = [r for r, kept in zip(readings, counted_in, strict=True) if kept]
+    rates, broken = rates[counted_in], broken[counted_in]
+    if not np.any(broken & (rates > best_rate)):
+        return None
+    rate = _threshold(rates, broken, best_rate)
+    beyond = tuple(r for r, x, b in zip(readings, rates, broken, strict=True) if b and x >= rate)
+    ranks = rankdata(-rates)
+    diverging = rank_sum_p(ranks, int(broken.sum()), float(ranks[broken].sum()))
+    p = max(diverging, _crowded(judged, name))
+    if p < 1.0 and _falls_at_the_edge(judged, name) < STILL_FALLS:
+        p = 1.0
+    return Edge(judged, best, best_rate, rate, beyond, p)
+
+
+def _threshold(rates: Floats, broken: np.ndarray, best_rate: float) -> float:
+    """The rate above the best that separates diverging trials from the others best.
+
+    Half-way on the log scale between its neighbours.
+    """
+    order = np.argsort(rates, kind="stable")
+    x, bad = rates[order], broken[order]
+    # Cutting before place i: the diverged below and the sound from there on are misplaced.
+    misplaced = np.concatenate([[0], np.cumsum(bad)]) + np.concatenate(
+        [np.cumsum(~bad[::-1])[::-1], [0]]
+    )
+    allowed = np.flatnonzero((x > best_rate) & (np.concatenate([[-np.inf], x[:-1]]) < x))
+    at = int(allowed[np.argmin(misplaced[allowed])])
+    return math.sqrt(float(x[at - 1]) * float(x[at]))
+
+
+def _crowded(judged: Arm, name: str) -> float:
+    """The p-value of the best of the measured trials lying at the high end of the rates."""
+    measured = judged.measured
+    rates = np.array([_rate(r, name) or np.nan for r in measured.readings])
+    clustering = top_clustering(np.log(rates), measured.losses)
+    return 1.0 if clustering is None else clustering.high
+
+
+def _falls_at_the_edge(judged: Arm, name: str) -> float:
+    """The chance that the loss still falls at the highest rate that was measured.
+
+    A parabola in the logarithm of the rate with planes in the other parameters, over the better
+    trials: far from the optimum the surface tells nothing of the edge, and bends the fit.
+    """
+    measured = judged.measured
+    better = np.argsort(measured.losses, kind="stable")
+    better = better[: max(math.ceil(BETTER * len(better)), LEAST_MEASURED)]
+    rates = np.log([_rate(r, name) or np.nan for r in measured.readings])
+    x = (rates[better] - np.nanmax(rates)) / max(float(np.nanstd(rates)), 1e-12)
+    others = [i for i, p in enumerate(measured.parameters) if p.name != name]
+    planes = np.nan_to_num(measured.points[better][:, others], nan=0.5) - 0.5
+    known = np.isfinite(x)
+    table = np.column_stack([np.ones(len(x)), x, x**2, planes])[known]
+    losses = measured.losses[better][known]
+    # The edge is at x = 0, where the slope of the parabola is the coefficient of x.
+    while table.shape[1] > 3 and len(table) < table.shape[1] + LEAST_FREEDOM:
+        table = table[:, :-1]
+    freedom = len(table) - table.shape[1]
+    if freedom < 1 or np.linalg.matrix_rank(table) < table.shape[1]:
+        return 0.0
+    coefficients = np.linalg.lstsq(table, losses, rcond=None)[0]
+    variance = float(np.sum((losses - table @ coefficients) ** 2)) / freedom
+    error = math.sqrt(variance * float(np.linalg.inv(table.T @ table)[1, 1]))
+    slope = float(coefficients[1])
+    return float(special.stdtr(freedom, -slope / error)) if error > 0 else float(slope < 0)
+
+
+def _claim(evidence: Evidence, edge: Edge, name: str) -> Claim:
+    manner = _manner(evidence, edge.beyond)
+    where = best_trial(evidence, edge.arm, edge.best.number)
+    return Claim(
+        f"{counted(len(edge.beyond), 'trial')}{of_setting(evidence, edge.arm)} with {name} above "
+        f"{shown(edge.rate)} diverged{_how(manner)}, and {where} has {shown(edge.best_rate)}, "
+        f"{_below(edge)}: results still improve towards the edge, so instability keeps the rate "
+        "below its best.",
+        Verdict.PROBLEM,
+        p=edge.p,
+        advice=_advice(manner, edge),
+        subject=str(edge.arm.setting),
+        trials=(edge.best.number, *(r.number for r in edge.beyond)),
+        numbers={"edge": edge.rate, "best": edge.best_rate},
+    )
+
+
+def _below(edge: Edge) -> str:
+    return f"{times(edge.rate / edge.best_rate)} below it"
+
+
+def _how(manner: Manner | None) -> str:
+    match manner:
+        case "early":
+            return " early in training"
+        case "sudden":
+            return " after a steady fall of the loss"
+        case None:
+            return ""
+
+
+def _advice(manner: Manner | None, edge: Edge) -> str:
+    higher = f"try rates up to {shown(10 * edge.rate)}"
+    match manner:
+        case "early":
+            return f"Add a warmup, the shortest that is stable, and {higher} with it."
+        case "sudden":
+            return f"Clip gradients at the 90th percentile of their norms, and {higher} then."
+        case None:
+            return f"Add a warmup or clip gradients, and {higher}."
+
+
+def _manner(evidence: Evidence, diverged: Sequence[Reading]) -> Manner | None:
+    """How most of these trials diverged; None where no curve tells."""
+    measured = evidence.only(Standing.MEASURED)
+    falls = [_fall(evidence, r) for r in measured[:50]]
+    usual = np.median([fall for fall in falls if fall is not None] or [0.0])
+    length = max((float(s[-1]) for r in measured[:50] if len(s := _steps(evidence, r))), default=0)
+    if length <= 0 or usual <= 0:
+        return None
+    early = []
+    for reading in diverged:
+        steps, fall = _steps(evidence, reading), _fall(evidence, reading)
+        if not reading.record.curves:
+            continue
+        late = len(steps) and steps[-1] > EARLY * length
+        early.append(not (late and fall is not None and fall >= LEARNT * usual))
+    if not early:
+        return None
+    return "early" if np.mean(early) >= 0.5 else "sudden"
+
+
+def _fall(evidence: Evidence, reading: Reading) -> float | None:
+    values = _loss_curve(evidence, reading)[1]
+    return float(values[0] - values.min()) if len(values) else None
+
+
+def _steps(evidence: Evidence, reading: Reading) -> Floats:
+    return _loss_curve(evidence, reading)[0]
+
+
+def _loss_curve(evidence: Evidence, reading: Reading) -> tuple[Floats, Floats]:
+    """The training loss of a trial, or else its objective: both fall as it learns."""
+    loss = signal(evidence, "train_loss")
+    if loss is not None and (curve := reading.curve(loss.metric)) is not None:
+        return finite_points(curve)
+    return losses_of(evidence, reading)
+
+
+def _calm(evidence: Evidence, tried: Sequence[Arm], found: Sequence[Edge], name: str) -> str:
+    if found:
+        nearest = min(found, key=lambda edge: edge.rate / edge.best_rate)
+        return (
+            f"Trials with {name} above {shown(nearest.rate)} diverge, but the best"
+            f"{of_setting(evidence, nearest.arm)}, {shown(nearest.best_rate)}, is "
+            f"{_below(nearest)}, and rates nearer the edge are not clearly better."
+        )
+    highest = max(_rate(r, name) or 0.0 for arm in tried for r in arm.readings)
+    return (
+        f"No trial with a higher {name} than the best diverged: {shown(highest)} was the highest."
+    )
+
+
+def _varies(judged: Arm, name: str) -> bool:
+    rates = {_rate(r, name) for r in judged.measured.readings} - {None}
+    return len(judged.measured) >= LEAST_MEASURED and len(rates) > 1
+
+
+def _rate(reading: Reading, name: str) -> float | None:
+    value = reading.record.trial.config.get(name)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
+        return None
+    return float(value)
+
+
+def _no_memory(reading: Reading) -> bool:
+    outcome = reading.record.outcome
+    return outcome is not None and outcome.cause is Cause.OUT_OF_MEMORY

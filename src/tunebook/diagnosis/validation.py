@@ -1,0 +1,80 @@
+"""Is the validation set large enough for the differences of interest?"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tunebook.core.evidence import Evidence
+from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.diagnosis.effects import difference_of_interest, is_share
+from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.phrases import shown
+from tunebook.diagnosis.questions import VALIDATION_SIZE
+from tunebook.stats.samples import binomial_standard_error
+
+# The binomial error is a bound on what two trials, judged by one set, differ by through sampling:
+# where they share half of their mistakes, their difference has the error of one of them.
+# Beyond this many differences of interest no plausible overlap saves the comparison.
+HOPELESS = 3.0
+
+
+def validation_size(evidence: Evidence) -> Finding:
+    """The sampling error of the best value, by the binomial bound, against the difference."""
+    examples, metric = evidence.study.knobs.valid_examples, evidence.objective.metric.name
+    if examples is None:
+        return unknown(
+            VALIDATION_SIZE,
+            "The number of validation examples is not known.",
+            "Give it under knobs: valid_examples.",
+        )
+    interest = difference_of_interest(evidence)
+    if evidence.best is None or interest is None:
+        return unknown(
+            VALIDATION_SIZE,
+            "No trial has a result yet, so there is no difference to compare with.",
+            "Wait for the first results.",
+        )
+    values = np.array([r.value for r in evidence.ranked], dtype=float)
+    error = binomial_standard_error(float(values[0]), examples) if is_share(values) else None
+    if not error:
+        return unknown(
+            VALIDATION_SIZE,
+            f"{metric} is no share of {examples:,} examples strictly between 0 and 1, so its "
+            "sampling error cannot be bounded.",
+            "Save a loss for each validation example: its spread gives the error.",
+        )
+    scale = (
+        f"With {examples:,} validation examples {metric} = {shown(float(values[0]))} has a "
+        f"standard error of up to {shown(error)}"
+    )
+    needed = math.ceil(examples * (error / interest) ** 2)
+    claims = []
+    if error > interest:
+        claims.append(
+            Claim(
+                f"{scale}, more than the difference of interest, {shown(interest)}.",
+                Verdict.PROBLEM if error > HOPELESS * interest else Verdict.WATCH,
+                advice=f"Validate on about {_rounded(needed):,} examples, or save the predictions "
+                "for each example: trials compared on the same examples differ by less.",
+                numbers={"needed": needed},
+            )
+        )
+    return finding(
+        VALIDATION_SIZE,
+        claims,
+        f"{scale}, below the difference of interest, {shown(interest)}.",
+        method="binomial bound; errors that trials share are not taken into account",
+        numbers={"error": error, "difference": interest, "examples": examples},
+    )
+
+
+def _rounded(n: int) -> int:
+    """Two digits, upwards.
+
+    >>> _rounded(12345), _rounded(7)
+    (13000, 7)
+    """
+    unit = 10 ** max(len(str(n)) - 2, 0)
+    return int(math.ceil(n / unit) * unit)
