@@ -98,7 +98,7 @@ def _best_of_k(pair: Pair) -> Figure | None:
         f"{text}: {verdict}.",
         (Panel(Axis("k, trials"), best_axis(pair[0], marks), tuple(marks)),),
         table,
-        sentences("Bands hold for all k at once with 95 % confidence, for each study.", cut),
+        sentences("Bands hold for all k at once with 95% confidence, for each study.", cut),
     )
 
 
@@ -187,5 +187,5 @@ def _which(pair: Pair) -> str:
     if values[0] == values[1]:
         return f"{text}."
     better = names[int(pair[0].objective.metric.is_better(values[1], values[0]))]
-    count = [counted(len(evidence.ranked), "trial") for evidence in pair]
-    return f"{text}: {better} is {change(*values)} better, of {count[0]} and {count[1]}."
+    counts = f"{len(pair[0].ranked)} and {counted(len(pair[1].ranked), 'trial')} with a result"
+    return f"{text} ({counts}): {better} is {change(*values)} better."

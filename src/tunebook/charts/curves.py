@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from tunebook.charts.figures import Axis, Figure, Line, Mark, Panel, Points
 from tunebook.charts.ranges import value_axis
 from tunebook.charts.selection import (
     BEST_CURVES,
+    BEST_LINES,
+    INFEASIBLE,
+    MANY,
     best_text,
     groups,
     left_out,
@@ -25,6 +28,7 @@ from tunebook.core.representation import number, one_line
 
 MOST_LINES = 200
 MOST_PANELS = 4
+MOST_STRONG = 8
 LINE_POINTS = 400
 # Faint lines share a number of points, so that many of them do not make a page heavy.
 FAINT_POINTS = 16_000
@@ -92,10 +96,10 @@ def _metrics(evidence: Evidence) -> tuple[str, ...]:
 
 
 def _chosen(evidence: Evidence) -> tuple[tuple[Reading, ...], tuple[Reading, ...]]:
-    """The best of the settings, or the best few of one; and an even spread of all others."""
+    """The best trial of each setting, or the best few of one; an even spread of all others."""
     if len(evidence.arms) > 1:
         tops = {arm.best.number for arm in evidence.arms if arm.best is not None}
-        best = tuple(r for r in evidence.ranked if r.number in tops)
+        best = tuple(r for r in evidence.ranked if r.number in tops)[:MOST_STRONG]
     else:
         best = evidence.ranked[:BEST_CURVES]
     taken = {reading.number for reading in best}
@@ -108,41 +112,53 @@ def _chosen(evidence: Evidence) -> tuple[tuple[Reading, ...], tuple[Reading, ...
 def _panel(
     evidence: Evidence, metric: str, best: Sequence[Reading], others: Sequence[Reading]
 ) -> Panel | None:
-    curves = {r.number: ending(c) for r in (*best, *others) if (c := r.curve(metric)) is not None}
+    drawn = (*best, *others)
+    curves = {r.number: ending(c) for r in drawn if (c := r.curve(metric)) is not None}
     if not any(map(len, curves.values())):
         return None
-    several = len(evidence.arms) > 1
-    place = groups(evidence)
-    budget = min(max(FAINT_POINTS // max(len(others), 1), LEAST_POINTS), LINE_POINTS)
-    marks: list[Mark] = []
-    for reading in others:
-        if reading.number in curves:
-            group = place.get(reading.record.trial.setting, 0) if several else 0
-            x, y = line_of(curves[reading.number], budget)
-            dashed = reading.standing is Standing.INFEASIBLE
-            text = tooltip(evidence, reading)
-            marks.append(Line(x, y, group, "", text, "faint", dashed))
-    marks += _crosses(evidence, curves, others)
-    for rank, reading in enumerate(best, start=1):
-        if reading.number in curves:
-            setting = reading.record.trial.setting
-            name = setting_text(setting) if several else f"trial {reading.number}"
-            x, y = line_of(curves[reading.number], LINE_POINTS)
-            group = place.get(setting, 0) if several else rank
-            marks.append(Line(x, y, group, name, tooltip(evidence, reading), "strong"))
-    measured = [
-        curves[r.number].values
-        for r in (*best, *others)
-        if r.value is not None and r.number in curves
+    marks = [
+        *_faint(evidence, curves, others),
+        *_crosses(evidence, curves, others),
+        *_strong(evidence, curves, best),
     ]
-    axis = value_axis(
-        one_line(metric), np.concatenate(measured or [c.values for c in curves.values()])
-    )
+    measured = [curves[r.number] for r in drawn if r.value is not None and r.number in curves]
+    values = [curve.values for curve in measured or curves.values()]
+    axis = value_axis("", np.concatenate(values))
     return Panel(Axis(step_label(evidence)), axis, tuple(marks), one_line(metric))
 
 
+def _faint(
+    evidence: Evidence, curves: Mapping[int, Curve], readings: Sequence[Reading]
+) -> Iterator[Mark]:
+    """The many, those that are infeasible last and dashed."""
+    place = groups(evidence)
+    points = min(max(FAINT_POINTS // max(len(readings), 1), LEAST_POINTS), LINE_POINTS)
+    for reading in sorted(readings, key=lambda r: r.standing is Standing.INFEASIBLE):
+        if reading.number in curves:
+            infeasible = reading.standing is Standing.INFEASIBLE
+            group = INFEASIBLE if infeasible else MANY
+            if len(place) > 1:
+                group = place.get(reading.record.trial.setting, 0)
+            x, y = line_of(curves[reading.number], points)
+            yield Line(x, y, group, "", tooltip(evidence, reading), "faint", dashed=infeasible)
+
+
+def _strong(
+    evidence: Evidence, curves: Mapping[int, Curve], best: Sequence[Reading]
+) -> Iterator[Mark]:
+    place = groups(evidence)
+    several = len(place) > 1
+    for rank, reading in enumerate(best):
+        if reading.number in curves:
+            setting = reading.record.trial.setting
+            name = setting_text(setting) if several else f"trial {reading.number}"
+            group = place.get(setting, 0) if several else BEST_LINES[rank]
+            x, y = line_of(curves[reading.number], LINE_POINTS)
+            yield Line(x, y, group, name, tooltip(evidence, reading), "strong")
+
+
 def _crosses(
-    evidence: Evidence, curves: dict[int, Curve], readings: Sequence[Reading]
+    evidence: Evidence, curves: Mapping[int, Curve], readings: Sequence[Reading]
 ) -> list[Mark]:
     """Where infeasible trials ended."""
     ended = [
@@ -157,8 +173,9 @@ def _crosses(
         Points(
             np.array([curve.steps[-1] for curve in lasts], dtype=np.float64),
             np.array([curve.values[-1] for curve in lasts]),
-            name="infeasible",
-            labels=tuple(tooltip(evidence, reading) for reading in ended),
+            INFEASIBLE,
+            "infeasible",
+            tuple(tooltip(evidence, reading) for reading in ended),
             crosses=True,
         )
     ]

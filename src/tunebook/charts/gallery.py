@@ -2,31 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tunebook.charts.axes import axis_plots
+from tunebook.charts.buckets import bucket_isolation
 from tunebook.charts.curves import training_curves
 from tunebook.charts.figures import Figure
 from tunebook.charts.gradients import norm_by_step, norm_histogram
 from tunebook.charts.importance import Shares, importance_bars, interactions, shares
-from tunebook.charts.isolation import bucket_isolation, isolation
+from tunebook.charts.isolation import isolation
 from tunebook.charts.parallel import parallel_coordinates
 from tunebook.charts.progress import best_of_k_plot, best_so_far
 from tunebook.charts.steps import best_steps
 from tunebook.charts.timeline import outcome_timeline
 from tunebook.core.evidence import Evidence
-from tunebook.stats.winner import Contest
+from tunebook.core.space import Setting
+from tunebook.stats.optima import Optimum
 
 
 def figures(
-    evidence: Evidence, contest: Contest | None = None, known: Shares | None = None
+    evidence: Evidence,
+    optima: Mapping[Setting, Optimum] | None = None,
+    known: Shares | None = None,
 ) -> tuple[Figure, ...]:
     """The figures of a study. What analysis has found already is shown rather than found again.
 
-    `contest` are the optima of `evidence.arms`, in their order; `known` is the importance of the
-    parameters. Without them whiskers are resampled, and importance is estimated here.
+    `optima` are sample paths of each setting's optimum; without them whiskers are resampled.
+    `known` is the importance of the parameters; without it, it is estimated here.
     """
     found = known or shares(evidence)
     made = (
-        isolation(evidence, contest),
+        isolation(evidence, optima),
         bucket_isolation(evidence),
         axis_plots(evidence),
         training_curves(evidence),

@@ -10,7 +10,7 @@ import numpy as np
 from tunebook.charts.curves import LINE_POINTS, MOST_LINES, step_label
 from tunebook.charts.figures import Axis, Band, Bars, Figure, Line, Panel, Rule
 from tunebook.charts.ranges import value_axis
-from tunebook.charts.selection import BEST_CURVES, spread, tooltip
+from tunebook.charts.selection import BEST_CURVES, BEST_LINES, MANY, spread, tooltip
 from tunebook.charts.thinning import thin
 from tunebook.charts.wording import counted, limited, sentences
 from tunebook.core.curves import Curve, Floats
@@ -32,20 +32,18 @@ def norm_by_step(evidence: Evidence) -> Figure | None:
     band, rows = _band([curve for _, curve in curves])
     lines = [
         _line(evidence, reading, curve, group)
-        for group, (reading, curve) in enumerate(curves[:BEST_CURVES], start=1)
+        for group, (reading, curve) in zip(BEST_LINES, curves, strict=False)
     ]
     pooled = np.concatenate([curve.values for _, curve in curves])
     axis = value_axis("gradient norm", pooled)
-    table, cut = limited((step_label(evidence), "10 %", "median", "90 %"), spread(rows, 25))
+    table, cut = limited((step_label(evidence), "10%", "median", "90%"), spread(rows, 25))
     return Figure(
         "gradient-norm",
         "Gradient norm by step",
         _peak(curves),
         (Panel(Axis(step_label(evidence)), axis, (*band, *lines)),),
         table,
-        sentences(
-            "The band holds 80 % of the norms in each column of steps.", _kept(evidence), cut
-        ),
+        sentences("The band holds 80% of the norms in each column of steps.", _kept(evidence), cut),
     )
 
 
@@ -60,11 +58,11 @@ def norm_histogram(evidence: Evidence) -> Figure | None:
     share = 100 * counts / len(norms)
     ninetieth = float(np.quantile(norms, 0.9))
     clipping = _clipping(evidence, curves[0][0])
-    rules = [Rule(ninetieth, "x", f"90 % below {number(ninetieth)}")]
+    rules = [Rule(ninetieth, "x", f"90% below {number(ninetieth)}")]
     if clipping is not None:
         rules.append(Rule(clipping, "x", f"clipping of the best {number(clipping)}", dashed=False))
     ranges = [f"{number(a)} to {number(b)}" for a, b in itertools.pairwise(edges)]
-    labels = tuple(f"{r}: {s:.2g} %" for r, s in zip(ranges, share, strict=True))
+    labels = tuple(f"{r}: {s:.2g}%" for r, s in zip(ranges, share, strict=True))
     bars = Bars(edges[:-1], edges[1:], share, np.zeros(len(share)), labels=labels)
     table, cut = limited(
         ("percentile", "norm"),
@@ -119,7 +117,7 @@ def _band(curves: Sequence[Curve]) -> tuple[tuple[Band, Line], list[tuple[str, .
     rows = [
         tuple(number(float(cell)) for cell in row) for row in zip(x, low, middle, high, strict=True)
     ]
-    return (Band(x, low, high, 0, "80 % of norms"), Line(x, middle, 0, "median")), rows
+    return (Band(x, low, high, MANY, "80% of norms"), Line(x, middle, MANY, "median")), rows
 
 
 def _line(evidence: Evidence, reading: Reading, curve: Curve, group: int) -> Line:
@@ -143,7 +141,7 @@ def _peak(curves: Sequence[tuple[Reading, Curve]]) -> str:
 
 def _distribution(norms: Floats, best: tuple[Reading, Curve], clipping: float | None) -> str:
     middle, ninetieth = np.quantile(norms, [0.5, 0.9])
-    text = f"Half of the gradient norms lie below {number(middle)}, 90 % below {number(ninetieth)}."
+    text = f"Half of the gradient norms lie below {number(middle)}, 90% below {number(ninetieth)}."
     if clipping is None:
         return text
     share = float(np.mean(_usable(best[1].values) > clipping))

@@ -77,7 +77,7 @@ def importance_bars(evidence: Evidence, known: Shares | None = None) -> Figure |
     table, cut = limited(
         ("parameter", "alone", "with interactions", "effect", "plus or minus"),
         [
-            (name, f"{100 * a:.0f} %", f"{100 * t:.0f} %", number(size), number(error))
+            (name, f"{100 * a:.0f}%", f"{100 * t:.0f}%", number(size), number(error))
             for name, a, t, (size, error) in zip(
                 names, first, total, map(effect_size, effects), strict=True
             )
@@ -89,7 +89,11 @@ def importance_bars(evidence: Evidence, known: Shares | None = None) -> Figure |
         _sentence(evidence, names, total, effects),
         (_share_panel(names, rows, first, total), _effect_panel(evidence, names, rows, effects)),
         table,
-        sentences(found.note, "Whiskers are two standard errors.", cut),
+        sentences(
+            found.note,
+            "Changes are means over the other parameters; whiskers are two standard errors.",
+            cut,
+        ),
     )
 
 
@@ -99,20 +103,15 @@ def interactions(evidence: Evidence, known: Shares | None = None) -> Figure | No
     if found is None or len(found.names) < 2:
         return None
     pairs, names = found.found.pairs, found.names
-    labels = tuple(
-        tuple(
-            names[i] if i == j else f"{names[i]} and {names[j]}: {pairs[i, j]:.0%}"
-            for j in range(len(names))
-        )
-        for i in range(len(names))
-    )
+    shown = pairs + np.diag(found.found.first)
+    labels = tuple(tuple(f"{share:.0%}" for share in row) for row in shown)
     ranked = sorted(
         ((pairs[i, j], names[i], names[j]) for i in range(len(names)) for j in range(i)),
         reverse=True,
     )
     table, cut = limited(
         ("parameter", "and", "share of variance"),
-        [(b, a, f"{100 * s:.1f} %") for s, a, b in ranked],
+        [(b, a, f"{100 * s:.1f}%") for s, a, b in ranked],
     )
     share, one, other = ranked[0]
     largest = f"{other} and {one} interact most: {share:.0%} of the variance is theirs together."
@@ -125,11 +124,11 @@ def interactions(evidence: Evidence, known: Shares | None = None) -> Figure | No
             Panel(
                 Axis("", "category", categories=names),
                 Axis("", "category", categories=names),
-                (Tiles(pairs, labels),),
+                (Tiles(shown, labels),),
             ),
         ),
         table,
-        sentences(found.note, cut),
+        sentences("On the diagonal, what each does alone.", found.note, cut),
     )
 
 
@@ -174,7 +173,7 @@ def _effect_panel(
             Rule(effects[0].noise, "y", "noise of one trial"),
             Intervals(rows, sizes, np.maximum(sizes - errors, 0.0), sizes + errors, 0, "effect"),
         ),
-        "Change along the parameter, the others averaged",
+        "Change along each parameter",
     )
 
 
@@ -190,7 +189,7 @@ def _sentence(
         f"± {number(error)}; the noise of one trial is {number(effects[0].noise)}."
     )
     little = [name for name, share in zip(names, total, strict=True) if share < _SMALL]
-    return sentences(text, f"Less than 5 %: {listed(little)}." if little else "")
+    return sentences(text, f"Less than 5%: {listed(little)}." if little else "")
 
 
 def _note(evidence: Evidence, arm: Arm, kept: int, names: tuple[str, ...]) -> str:

@@ -7,125 +7,90 @@ trials are drawn again with replacement, which cannot show what more tuning woul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tunebook.charts.figures import Axis, Figure, Intervals, Mark, Panel, Points, Rule
-from tunebook.charts.ranges import domain_of, parameter_axis, position, unit, value_axis
-from tunebook.charts.selection import (
-    groups,
-    left_out,
-    setting_text,
-    shown,
-    tooltip,
-    without_value,
-)
-from tunebook.charts.wording import change, counted, limited, metric_label, sentences
+from tunebook.charts.figures import Axis, Figure, Intervals, Panel, Points
+from tunebook.charts.ranges import value_axis
+from tunebook.charts.selection import groups, left_out, setting_text, shown, tooltip, without_value
+from tunebook.charts.wording import change, limited, metric_label, sentences
+from tunebook.core.curves import Floats
 from tunebook.core.evidence import Arm, Evidence, Reading, Standing
 from tunebook.core.objective import Metric
 from tunebook.core.representation import number, one_line, value_text
-from tunebook.core.space import Parameter, Role
-from tunebook.stats.winner import Contest
+from tunebook.core.space import Setting
+from tunebook.stats.optima import Optimum
 
-BUCKETS = 5
 LEVEL = 0.9
+_TAIL = (1 - LEVEL) / 2
 
-_RESAMPLED = (
-    "Whiskers: the best in 95 % of resamples of the trials lies within them; "
-    "they do not show what more tuning would gain."
+RESAMPLED = (
+    "Whiskers end where the best of a resample of the trials does in 95% of cases; they do not "
+    "show what more tuning would gain, so that no winner follows from them."
 )
 _PATHS = (
-    "Whiskers: 90 % intervals of each setting's optimum, from sample paths of a Gaussian process."
+    "Squares and whiskers: the median and the 90% interval of each setting's optimum, from sample "
+    "paths of a Gaussian process; they may lie on either side of a lucky best trial."
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best of some trials, with the ends of its whisker in the metric's own direction."""
+    """The best of some trials, and a whisker about `middle`, in the metric's own direction."""
 
     reading: Reading
+    middle: float
     low: float
     high: float
     trials: int
 
+    @property
+    def value(self) -> float:
+        return self.middle if self.reading.value is None else self.reading.value
 
-def isolation(evidence: Evidence, contest: Contest | None = None) -> Figure | None:
-    """The best trial of each setting. `contest` has one optimum for each of `evidence.arms`."""
-    if len(evidence.arms) < 2 or not evidence.ranked:
+
+def isolation(evidence: Evidence, optima: Mapping[Setting, Optimum] | None = None) -> Figure | None:
+    """The best trial of each setting; None for fewer than two settings, or without results.
+
+    `optima` are used where every setting with a result has one.
+    """
+    metric = evidence.objective.metric
+    found = [best_of(arm.ranked, metric) for arm in evidence.arms if arm.ranked]
+    if len(evidence.arms) < 2 or not found:
         return None
-    known = contest if contest and len(contest.optima) == len(evidence.arms) else None
-    found = [best for arm in evidence.arms if (best := best_of(arm.measured.readings, arm))]
-    if known is not None:
-        found = [_by_paths(evidence, best, known) for best in found]
+    known = optima if optima and all(_setting(best) in optima for best in found) else {}
+    found = [_by_paths(best, known[_setting(best)], metric) if known else best for best in found]
     place = groups(evidence)
-    x = np.array([place[b.reading.record.trial.setting] for b in found], dtype=np.float64)
-    every, note = _every(evidence, lambda r: float(place[r.record.trial.setting]))
-    panel = Panel(
-        _setting_axis(evidence), _axis(evidence, found), (*every, _whiskers(evidence, x, found))
-    )
+    points, note = every_trial(evidence, lambda r: float(place.get(r.record.trial.setting, np.nan)))
+    x = np.array([place[_setting(best)] for best in found], dtype=np.float64)
+    marks = (points, *whiskers(evidence, x, found))
     table, cut = limited(
         ("setting", "trials", "infeasible", "best trial", "best", "from", "to"),
-        [_row(evidence, arm, found) for arm in evidence.arms],
+        [_row(arm, found) for arm in evidence.arms],
     )
     return Figure(
         "isolation",
         "Best trial of each setting",
-        _sentence(evidence, found, known),
-        (panel,),
+        _sentence(metric, found),
+        (Panel(_setting_axis(evidence), result_axis(evidence, found), marks),),
         table,
-        sentences(_PATHS if known else _RESAMPLED, note, without_value(evidence), cut),
+        sentences(_PATHS if known else RESAMPLED, note, without_value(evidence), cut),
     )
 
 
-def bucket_isolation(evidence: Evidence) -> Figure | None:
-    """The best trial in each bucket of each continuous scientific parameter."""
-    scientific = [p for p in evidence.study.space.by_role(Role.SCIENTIFIC) if not p.makes_settings]
-    panels, rows, texts = [], [], []
-    for parameter in scientific:
-        found = _buckets(evidence, parameter)
-        if found:
-            panels.append(_bucket_panel(evidence, parameter, found))
-            rows += [_bucket_row(parameter, bucket, best) for bucket, best in found.items()]
-            texts.append(_bucket_sentence(evidence, parameter, found))
-    if not panels:
-        return None
-    columns = ("parameter", "bucket", "trials", "best trial", "best", "from", "to")
-    table, cut = limited(columns, rows)
-    _, note = _every(evidence, lambda r: 0.0)
-    return Figure(
-        "isolation-buckets",
-        "Best trial along the scientific parameters",
-        " ".join(texts),
-        tuple(panels),
-        table,
-        sentences(_RESAMPLED, note, without_value(evidence), cut),
-    )
-
-
-def best_of(readings: Sequence[Reading], arm: Arm) -> Best | None:
-    """The best of measured trials, and how bad the best of a resample may be."""
-    metric = arm.objective.metric
+def best_of(readings: Sequence[Reading], metric: Metric) -> Best:
+    """The best of measured trials, at least one, and how bad the best of a resample may be."""
     ranked = sorted(readings, key=lambda r: metric.loss(r.value or 0.0))
-    if not ranked:
-        return None
     n = len(ranked)
-    # The best of a resample ranks behind the j-th with probability (1 - j/n)^n.
-    j = int(np.ceil(n * (1 - (1 - LEVEL) ** (1 / n) / 2 ** (1 / n)) - 1e-9))
-    ends = sorted((ranked[0].value or 0.0, ranked[max(j, 1) - 1].value or 0.0))
-    return Best(ranked[0], ends[0], ends[1], n)
+    # The best of a resample ranks behind the j-th best with probability (1 - j/n)^n.
+    j = int(np.ceil(n * (1 - _TAIL ** (1 / n)) - 1e-9))
+    values = [ranked[0].value or 0.0, ranked[max(j, 1) - 1].value or 0.0]
+    return Best(ranked[0], values[0], min(values), max(values), n)
 
 
-def _by_paths(evidence: Evidence, best: Best, contest: Contest) -> Best:
-    place = groups(evidence)[best.reading.record.trial.setting]
-    low, high = contest.optima[place].interval(LEVEL)
-    if evidence.objective.metric.better == "higher":
-        low, high = -high, -low
-    return Best(best.reading, low, high, best.trials)
-
-
-def _every(evidence: Evidence, x: Callable[[Reading], float]) -> tuple[tuple[Mark, ...], str]:
+def every_trial(evidence: Evidence, x: Callable[[Reading], float]) -> tuple[Points, str]:
     """All measured trials, faint, and a note where some are left out."""
     best, others = shown(evidence.ranked)
     drawn = (*best, *others)
@@ -136,22 +101,54 @@ def _every(evidence: Evidence, x: Callable[[Reading], float]) -> tuple[tuple[Mar
         labels=tuple(tooltip(evidence, r) for r in drawn),
         weight="faint",
     )
-    return (points,), left_out(len(drawn), len(evidence.ranked))
+    return points, left_out(len(drawn), len(evidence.ranked))
 
 
-def _whiskers(evidence: Evidence, x: np.ndarray, found: Sequence[Best]) -> Intervals:
-    return Intervals(
-        x,
-        np.array([best.reading.value for best in found], dtype=np.float64),
-        np.array([best.low for best in found]),
-        np.array([best.high for best in found]),
-        group=1,
-        name="best trial",
-        labels=tuple(
-            f"{tooltip(evidence, best.reading)}, {number(best.low)} to {number(best.high)}"
-            for best in found
-        ),
+def whiskers(evidence: Evidence, x: Floats, found: Sequence[Best]) -> tuple[Intervals, Points]:
+    """The whiskers, and the best trials themselves."""
+    middles, lows, highs, values = np.array(
+        [(best.middle, best.low, best.high, best.value) for best in found]
+    ).T
+    texts = tuple(f"{number(best.low)} to {number(best.high)}" for best in found)
+    labels = tuple(tooltip(evidence, best.reading) for best in found)
+    return (
+        Intervals(x, middles, lows, highs, 1, "its uncertainty", texts),
+        Points(x, values, 0, "best trial", labels, "strong"),
     )
+
+
+def result_axis(evidence: Evidence, found: Sequence[Best]) -> Axis:
+    values = [r.value or 0.0 for r in evidence.ranked]
+    ends = [end for best in found for end in (best.low, best.high)]
+    return value_axis(metric_label(evidence.objective), [*values, *ends])
+
+
+def overlap(metric: Metric, first: Best, second: Best) -> str:
+    """Whether the whiskers of the best and the second best meet."""
+    bad, good = (first.high, second.low) if metric.better == "lower" else (first.low, second.high)
+    if metric.is_better(bad, good):
+        return f"its whisker ends before that, at {number(bad)}"
+    return "their whiskers meet, so that this may be luck"
+
+
+def cells(best: Best) -> tuple[str, ...]:
+    """A table's cells for a best trial: number, result, ends of the whisker."""
+    return str(best.reading.number), number(best.value), number(best.low), number(best.high)
+
+
+def named(best: Best) -> str:
+    return f"{best.reading.number} ({number(best.value)})"
+
+
+def _setting(best: Best) -> Setting:
+    return best.reading.record.trial.setting
+
+
+def _by_paths(best: Best, optimum: Optimum, metric: Metric) -> Best:
+    low, middle, high = np.quantile(optimum.values, [_TAIL, 0.5, 1 - _TAIL]).tolist()
+    if metric.better == "higher":
+        low, middle, high = -high, -middle, -low
+    return Best(best.reading, middle, low, high, best.trials)
 
 
 def _setting_axis(evidence: Evidence) -> Axis:
@@ -163,106 +160,20 @@ def _setting_axis(evidence: Evidence) -> Axis:
     return Axis("setting", "category", categories=tuple(map(setting_text, settings)))
 
 
-def _axis(evidence: Evidence, found: Sequence[Best]) -> Axis:
-    values = [r.value or 0.0 for r in evidence.ranked]
-    ends = [end for best in found for end in (best.low, best.high)]
-    return value_axis(metric_label(evidence.objective), [*values, *ends])
-
-
-def _row(evidence: Evidence, arm: Arm, found: Sequence[Best]) -> tuple[str, ...]:
-    mine = [best for best in found if best.reading.record.trial.setting == arm.setting]
-    cells = _cells(mine[0]) if mine else ("-", "-", "-", "-")
+def _row(arm: Arm, found: Sequence[Best]) -> tuple[str, ...]:
+    mine = [best for best in found if _setting(best) == arm.setting]
+    last = cells(mine[0]) if mine else ("-", "-", "-", "-")
     infeasible = str(len(arm.only(Standing.INFEASIBLE)))
-    return setting_text(arm.setting), str(len(arm)), infeasible, *cells
+    return setting_text(arm.setting), str(len(arm)), infeasible, *last
 
 
-def _cells(best: Best) -> tuple[str, ...]:
-    reading = best.reading
-    return str(reading.number), number(reading.value), number(best.low), number(best.high)
-
-
-def _sentence(evidence: Evidence, found: Sequence[Best], contest: Contest | None) -> str:
-    ranked = sorted(found, key=lambda b: evidence.objective.metric.loss(b.reading.value or 0.0))
+def _sentence(metric: Metric, found: Sequence[Best]) -> str:
+    ranked = sorted(found, key=lambda best: metric.loss(best.value))
     first = ranked[0]
-    text = f"{setting_text(first.reading.record.trial.setting)} has the best trial, {_named(first)}"
+    text = f"{setting_text(_setting(first))} has the best trial, {named(first)}"
     if len(ranked) < 2:
         return f"{text}; no other setting has a result."
     second = ranked[1]
-    other = setting_text(second.reading.record.trial.setting)
-    gap = change(first.reading.value or 0.0, second.reading.value or 0.0)
-    text = f"{text}, {gap} better than that of {other}"
-    if contest is not None:
-        place = groups(evidence)[first.reading.record.trial.setting]
-        return f"{text}; its chance to have the best optimum is {contest.chances[place]:.0%}."
-    return f"{text}; {_overlap(evidence.objective.metric, first, second)}."
-
-
-def _overlap(metric: Metric, first: Best, second: Best) -> str:
-    """Whether the whisker of the best reaches the second best."""
-    bad = first.high if metric.better == "lower" else first.low
-    if metric.is_better(bad, second.reading.value or 0.0):
-        return "even its whisker is better than that"
-    return "its whisker reaches as far, so that this may be luck"
-
-
-def _named(best: Best) -> str:
-    return f"{best.reading.number} ({number(best.reading.value)})"
-
-
-def _buckets(evidence: Evidence, parameter: Parameter) -> dict[int, Best]:
-    count = parameter.buckets or BUCKETS
-    members: dict[int, list[Reading]] = {}
-    for reading in evidence.ranked:
-        place = unit(parameter, reading.record.trial.config.get(parameter.name))
-        if not np.isnan(place):
-            members.setdefault(min(int(place * count), count - 1), []).append(reading)
-    arm = evidence.arms[0] if evidence.arms else None
-    found = {b: best_of(members[b], arm) for b in sorted(members)} if arm else {}
-    return {bucket: best for bucket, best in found.items() if best is not None}
-
-
-def _bucket_panel(evidence: Evidence, parameter: Parameter, found: dict[int, Best]) -> Panel:
-    def x(reading: Reading) -> float:
-        return position(parameter, reading.record.trial.config.get(parameter.name))
-
-    every, _ = _every(evidence, x)
-    middles = np.array([sum(_ends(parameter, b, 0.5)) / 2 for b in found])
-    count = parameter.buckets or BUCKETS
-    edges = tuple(Rule(_ends(parameter, bucket)[0], "x") for bucket in range(1, count))
-    whiskers = _whiskers(evidence, middles, tuple(found.values()))
-    axis = _axis(evidence, tuple(found.values()))
-    return Panel(
-        parameter_axis(parameter), axis, (*edges, *every, whiskers), one_line(parameter.name)
-    )
-
-
-def _ends(parameter: Parameter, bucket: int, inside: float = 0.0) -> tuple[float, float]:
-    """The ends of a bucket, or of what is left when a part of each side is taken off."""
-    domain, count = domain_of(parameter), parameter.buckets or BUCKETS
-    assert domain is not None
-    low, high = (bucket + inside) / count, (bucket + 1 - inside) / count
-    return position(parameter, domain.from_unit(low)), position(parameter, domain.from_unit(high))
-
-
-def _bucket_row(parameter: Parameter, bucket: int, best: Best) -> tuple[str, ...]:
-    low, high = _ends(parameter, bucket)
-    where = f"{number(low)} to {number(high)}"
-    return one_line(parameter.name), where, str(best.trials), *_cells(best)
-
-
-def _bucket_sentence(evidence: Evidence, parameter: Parameter, found: dict[int, Best]) -> str:
-    ranked = sorted(
-        found, key=lambda b: evidence.objective.metric.loss(found[b].reading.value or 0.0)
-    )
-    low, high = _ends(parameter, ranked[0])
-    first = found[ranked[0]]
-    text = (
-        f"The best trial, {_named(first)}, has {one_line(parameter.name)} between "
-        f"{number(low)} and {number(high)}"
-    )
-    if len(ranked) < 2:
-        return f"{text}, as have all {counted(first.trials, 'trial')}."
-    second = found[ranked[1]]
-    gap = change(first.reading.value or 0.0, second.reading.value or 0.0)
-    luck = _overlap(evidence.objective.metric, first, second)
-    return f"{text}, {gap} better than the best of any other bucket; {luck}."
+    gap = change(first.value, second.value)
+    other = setting_text(_setting(second))
+    return f"{text}, {gap} better than that of {other}; {overlap(metric, first, second)}."

@@ -11,6 +11,7 @@ from tunebook.charts.figures import Axis, Figure, Line, Mark, Panel, Rule, Text
 from tunebook.charts.ranges import domain_of, unit, unit_of, value_axis
 from tunebook.charts.selection import (
     BEST_FEW,
+    MANY,
     best_text,
     groups,
     left_out,
@@ -95,7 +96,7 @@ def _line(
     return Line(
         np.arange(len(y) + 1.0),
         np.array([*y, result], dtype=np.float64),
-        place.get(setting, 0) if several else int(strong),
+        place.get(setting, 0) if several else 0 if strong else MANY,
         name,
         tooltip(evidence, reading),
         "strong" if strong else "faint",

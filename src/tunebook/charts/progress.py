@@ -109,7 +109,7 @@ def curve_marks(arm: Arm, curve: BestOfK, group: int, name: str) -> list[Mark]:
     median = _turned(arm, np.where(np.isfinite(curve.quantile), curve.quantile, np.nan))
     text = f"median best of k {name}".strip()
     return [
-        Band(k, low, high, group, "" if name else "95 % band"),
+        Band(k, low, high, group, "" if name else "95% band"),
         Line(k, median, group, name or "median", text, "strong"),
     ]
 
@@ -126,7 +126,7 @@ def band_notes(evidence: Evidence) -> tuple[str, ...]:
     adaptive = sum(not r.is_sampled for r in evidence.readings)
     chosen = "1 trial was" if adaptive == 1 else f"{adaptive} trials were"
     return (
-        "The band holds for all k at once with 95 % confidence, and ends at the best and the worst "
+        "The band holds for all k at once with 95% confidence, and ends at the best and the worst "
         "result seen; points are taken as if random, infeasible trials as worst.",
         f"It rests on {MOST_FOR_BAND} of {most} trials, evenly." if most > MOST_FOR_BAND else "",
         f"{chosen} chosen by results or repeated, and left out." if adaptive else "",

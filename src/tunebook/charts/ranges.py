@@ -15,7 +15,7 @@ from tunebook.core.space import Derived, Fixed, Parameter
 
 # Beyond so many times the median, positive values need a log axis to be seen together.
 _LOG_FROM = 30.0
-# Further out than so many times the span of the middle 98 %, values do not set an axis' end.
+# Further out than so many times the span of the middle 98%, values do not set an axis' end.
 _FAR = 3.0
 _ROOM = 0.04
 

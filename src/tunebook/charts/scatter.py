@@ -9,6 +9,7 @@ import numpy as np
 from tunebook.charts.figures import Points, Weight
 from tunebook.charts.selection import (
     BEST_FEW,
+    INFEASIBLE,
     MOST_POINTS,
     bad_edge,
     groups,
@@ -21,21 +22,25 @@ from tunebook.charts.selection import (
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.space import Setting
 
+# Above so many, single points do not matter and the best must be found among them.
+CROWD = 100
+
 
 def scatter(evidence: Evidence, x: Callable[[Reading], float]) -> tuple[Points, ...]:
     """Points at a place of each trial and at its result; a place that is NaN is left out."""
     best, others = shown(evidence.ranked)
-    crosses = spread(evidence.only(Standing.INFEASIBLE), MOST_POINTS // 2)
+    crosses = spread(evidence.only(Standing.INFEASIBLE), MOST_POINTS // 3)
     made: list[Points] = []
     several = len(evidence.arms) > 1
+    weight: Weight = "faint" if len(others) > CROWD else "plain"
     for setting, group in groups(evidence).items():
         name = setting_text(setting) if several else "trials"
         strong = "" if several else f"best {BEST_FEW}"
-        crossed = "" if several else "infeasible"
+        crossed = (group, "") if several else (INFEASIBLE, "infeasible")
         made += [
-            *_points(evidence, _of(setting, others), x, group, name),
+            *_points(evidence, _of(setting, others), x, group, name, weight),
+            *_points(evidence, _of(setting, crosses), x, *crossed, crosses=True),
             *_points(evidence, _of(setting, best), x, group, strong, "strong"),
-            *_points(evidence, _of(setting, crosses), x, group, crossed, crosses=True),
         ]
     return tuple(made)
 

@@ -15,7 +15,12 @@ from tunebook.core.space import Setting
 # The trials that stand out in a scatter, and the lines that do so among curves.
 BEST_FEW = 5
 BEST_CURVES = 3
-MOST_POINTS = 500
+MOST_POINTS = 300
+# Groups of a study with one setting: what is infeasible, the many, and the best few lines, of
+# which the first is drawn solid as the many are.
+INFEASIBLE = 1
+MANY = 6
+BEST_LINES = (0, 2, 3)
 
 T = TypeVar("T")
 

@@ -29,7 +29,7 @@ def best_steps(evidence: Evidence) -> Figure | None:
     best = shares[: max(len(shares) // _BEST_SHARE, 1)]
     inner, _ = np.histogram(best, edges)
     outer, _ = np.histogram(shares, edges)
-    ranges = [f"{100 * a:.0f}-{100 * b:.0f} %" for a, b in itertools.pairwise(edges)]
+    ranges = [f"{100 * a:.0f}-{100 * b:.0f}%" for a, b in itertools.pairwise(edges)]
     labels = tuple(
         f"{where}: {counted(int(n), 'trial')}" for where, n in zip(ranges, outer, strict=True)
     )
@@ -38,7 +38,7 @@ def best_steps(evidence: Evidence) -> Figure | None:
         _bars(percent, np.zeros(BINS), inner, 0, "best quarter", labels),
         _bars(percent, inner.astype(np.float64), outer, 1, "other trials", labels),
     )
-    rules = (Rule(100 * EARLY, "x", "10 %"), Rule(100 * LATE, "x", "75 %"))
+    rules = (Rule(100 * EARLY, "x", "10%"), Rule(100 * LATE, "x", "75%"))
     table, cut = limited(
         ("share of the budget", "best quarter", "all trials"),
         [(w, str(i), str(o)) for w, i, o in zip(ranges, inner, outer, strict=True)],
@@ -91,7 +91,7 @@ def _bars(
 def _sentence(shares: Floats, budget: float, unit: str) -> str:
     early, late = int(np.sum(shares <= EARLY)), int(np.sum(shares >= LATE))
     return (
-        f"Of {counted(len(shares), 'trial')}, {early} had their best result in the first 10 % of "
-        f"the {number(budget)} {unit} and {late} in the last 25 %; the best trial had it at "
-        f"{100 * shares[0]:.0f} %."
+        f"Of {counted(len(shares), 'trial')}, {early} had their best result in the first 10% of "
+        f"the {number(budget)} {unit} and {late} in the last 25%; the best trial had it at "
+        f"{100 * shares[0]:.0f}%."
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tunebook.charts.figures import Axis, Figure, Panel, Points
@@ -48,6 +50,8 @@ def outcome_timeline(evidence: Evidence) -> Figure | None:
     if max(seconds) > 0:
         timed = [_points(k, kept[k], np.array([a.seconds for _, a in kept[k]])) for k in kinds]
         axis = value_axis("seconds of an attempt", [s for s in seconds if s > 0])
+        if axis.scale == "linear":
+            axis = replace(axis, low=0.0)
         panels.append(Panel(Axis("trial"), axis, tuple(timed), "Seconds"))
     table, cut = limited(
         ("outcome", "attempts", "median seconds", "most common reason"),

@@ -1,0 +1,107 @@
+"""Isolation plots of continuous scientific parameters: the best trial in each bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from tunebook.charts.figures import Figure, Panel, Rule
+from tunebook.charts.isolation import (
+    RESAMPLED,
+    Best,
+    best_of,
+    cells,
+    every_trial,
+    named,
+    overlap,
+    result_axis,
+    whiskers,
+)
+from tunebook.charts.ranges import domain_of, parameter_axis, position, unit
+from tunebook.charts.selection import without_value
+from tunebook.charts.wording import change, counted, limited, sentences
+from tunebook.core.evidence import Evidence, Reading
+from tunebook.core.representation import number, one_line
+from tunebook.core.space import Parameter, Role
+
+# Where the study does not say how many.
+BUCKETS = 5
+
+
+def bucket_isolation(evidence: Evidence) -> Figure | None:
+    """A panel for each continuous scientific parameter; None without one, or without results."""
+    scientific = [p for p in evidence.study.space.by_role(Role.SCIENTIFIC) if not p.makes_settings]
+    found = {p.name: (p, best) for p in scientific if (best := _buckets(evidence, p))}
+    if not found:
+        return None
+    pairs = tuple(found.values())
+    table, cut = limited(
+        ("parameter", "bucket", "trials", "best trial", "best", "from", "to"),
+        [_row(parameter, bucket, best[bucket]) for parameter, best in pairs for bucket in best],
+    )
+    _, note = every_trial(evidence, lambda reading: 0.0)
+    return Figure(
+        "isolation-buckets",
+        "Best trial along the scientific parameters",
+        " ".join(_sentence(evidence, parameter, best) for parameter, best in pairs),
+        tuple(_panel(evidence, parameter, best) for parameter, best in pairs),
+        table,
+        sentences("Dashed lines part the buckets.", RESAMPLED, note, without_value(evidence), cut),
+    )
+
+
+def _buckets(evidence: Evidence, parameter: Parameter) -> dict[int, Best]:
+    """The best trial of each bucket that has one, settings together."""
+    count = parameter.buckets or BUCKETS
+    members: dict[int, list[Reading]] = {}
+    for reading in evidence.ranked:
+        place = unit(parameter, reading.record.trial.config.get(parameter.name))
+        if not np.isnan(place):
+            members.setdefault(min(int(place * count), count - 1), []).append(reading)
+    return {
+        bucket: best_of(members[bucket], evidence.objective.metric) for bucket in sorted(members)
+    }
+
+
+def _panel(evidence: Evidence, parameter: Parameter, found: Mapping[int, Best]) -> Panel:
+    def x(reading: Reading) -> float:
+        return position(parameter, reading.record.trial.config.get(parameter.name))
+
+    points, _ = every_trial(evidence, x)
+    count = parameter.buckets or BUCKETS
+    edges = (Rule(_value(parameter, bucket), "x") for bucket in range(1, count))
+    middles = np.array([_value(parameter, bucket + 0.5) for bucket in found])
+    best = tuple(found.values())
+    marks = (*edges, points, *whiskers(evidence, middles, best))
+    name = one_line(parameter.name)
+    return Panel(parameter_axis(parameter), result_axis(evidence, best), marks, name)
+
+
+def _value(parameter: Parameter, place: float) -> float:
+    """The parameter's value at a place counted in buckets."""
+    domain = domain_of(parameter)
+    share = place / (parameter.buckets or BUCKETS)
+    return float("nan") if domain is None else position(parameter, domain.from_unit(share))
+
+
+def _row(parameter: Parameter, bucket: int, best: Best) -> tuple[str, ...]:
+    return one_line(parameter.name), _range(parameter, bucket), str(best.trials), *cells(best)
+
+
+def _range(parameter: Parameter, bucket: int) -> str:
+    return f"{number(_value(parameter, bucket))} to {number(_value(parameter, bucket + 1))}"
+
+
+def _sentence(evidence: Evidence, parameter: Parameter, found: Mapping[int, Best]) -> str:
+    metric = evidence.objective.metric
+    ranked = sorted(found, key=lambda bucket: metric.loss(found[bucket].value))
+    first = found[ranked[0]]
+    name = one_line(parameter.name)
+    text = f"The best trial, {named(first)}, has {name} in {_range(parameter, ranked[0])}"
+    if len(ranked) < 2:
+        return f"{text}, as have all {counted(first.trials, 'trial')}."
+    second = found[ranked[1]]
+    gap = change(first.value, second.value)
+    luck = overlap(metric, first, second)
+    return f"{text}, {gap} better than the best of any other bucket; {luck}."
