@@ -6,7 +6,7 @@ import math
 
 from tunebook.charts.labels import clean, escaped, shortened
 from tunebook.charts.layout import LABEL, TICK, TITLE, Placed
-from tunebook.charts.marks import number, titled
+from tunebook.charts.paint import number, titled
 from tunebook.charts.scales import Tick
 
 _GRID = 'fill="none" stroke="currentColor" stroke-opacity=".13"'

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import assert_never
 
 import numpy as np
 
-from tunebook.charts.appearance import HATCHES, SHAPES, colour, dashes
+from tunebook.charts.appearance import colour
 from tunebook.charts.figures import (
     Band,
     Bars,
@@ -18,24 +17,21 @@ from tunebook.charts.figures import (
     Rule,
     Text,
     Tiles,
-    Weight,
 )
 from tunebook.charts.labels import clean, escaped, width_of
 from tunebook.charts.layout import TICK, Plot
+from tunebook.charts.paint import (
+    POINT_OPACITY,
+    Style,
+    bar_paint,
+    line_paint,
+    number,
+    point_paint,
+    rule_paint,
+    symbol_id,
+    titled,
+)
 from tunebook.core.curves import Floats
-
-_WIDTHS: dict[Weight, str] = {"strong": "2.4", "plain": "1.6", "faint": "1"}
-_LINE_OPACITY: dict[Weight, str] = {"strong": "1", "plain": ".95", "faint": ".4"}
-_POINT_OPACITY: dict[Weight, str] = {"strong": "1", "plain": ".9", "faint": ".45"}
-
-
-@dataclass(frozen=True, slots=True)
-class Style:
-    """What marks of one figure share: the prefix of its ids, and which channels are needed."""
-
-    prefix: str
-    line_groups: bool
-    bar_groups: bool
 
 
 def mark_svg(mark: Mark, plot: Plot, style: Style, clip: str) -> str:
@@ -61,69 +57,13 @@ def mark_svg(mark: Mark, plot: Plot, style: Style, clip: str) -> str:
             assert_never(mark)
 
 
-def number(value: float) -> str:
-    """A coordinate to a tenth of a pixel.
-
-    >>> number(12.04), number(-0.04), number(3.16)
-    ('12', '0', '3.2')
-    """
-    return f"{round(float(value), 1) + 0.0:.1f}".removesuffix(".0")
-
-
-def titled(label: str) -> str:
-    """A tooltip, or nothing."""
-    text = escaped(label)
-    return f"<title>{text}</title>" if text else ""
-
-
-def symbol_id(style: Style, group: int, weight: Weight, crosses: bool) -> str:
-    """The id of the shared shape that points of a group are drawn with."""
-    shape = "x" if crosses else str(group % len(SHAPES))
-    return f"{style.prefix}{weight[0]}{shape}"
-
-
-def hatch_id(style: Style, group: int) -> str:
-    """The id of the shared hatch that bars of a group are filled with."""
-    return f"{style.prefix}h{group}"
-
-
-def point_paint(group: int, weight: Weight, hollow: bool, crosses: bool) -> str:
-    """The attributes that points of a kind share."""
-    paint = colour(group)
-    if crosses or hollow:
-        width = "2" if weight == "strong" else "1.5"
-        return f'fill="none" stroke="{paint}" stroke-width="{width}" pointer-events="all"'
-    edge = "currentColor" if weight == "strong" else "var(--tb-ground,none)"
-    return f'fill="{paint}" stroke="{edge}" stroke-width="{1.2 if weight == "strong" else 0.6}"'
-
-
-def line_paint(mark: Line, style: Style) -> str:
-    """The attributes of a line."""
-    pattern = dashes(mark.group, mark.dashed, style.line_groups)
-    dash = f' stroke-dasharray="{" ".join(map(str, pattern))}"' if pattern else ""
-    return (
-        f'fill="none" stroke="{colour(mark.group)}" stroke-width="{_WIDTHS[mark.weight]}"'
-        f' stroke-opacity="{_LINE_OPACITY[mark.weight]}" stroke-linejoin="round"{dash}'
-    )
-
-
-def bar_paint(group: int, style: Style) -> str:
-    """The attributes of bars: a hatch tells groups apart where there are several."""
-    paint = colour(group)
-    hatched = style.bar_groups and HATCHES[group % len(HATCHES)]
-    fill = (
-        f'fill="url(#{hatch_id(style, group)})"' if hatched else f'fill="{paint}" fill-opacity=".7"'
-    )
-    return f'{fill} stroke="{paint}" stroke-width=".8"'
-
-
 def _points(mark: Points, plot: Plot, style: Style) -> str:
     x = np.clip(plot.across(mark.x), plot.left, plot.right)
     y = np.clip(plot.down(mark.y), plot.top, plot.bottom)
     shape = symbol_id(style, mark.group, mark.weight, mark.crosses)
     uses = _uses(shape, x, y, mark.labels)
     paint = point_paint(mark.group, mark.weight, mark.hollow, mark.crosses)
-    opacity = "1" if mark.crosses and mark.weight != "faint" else _POINT_OPACITY[mark.weight]
+    opacity = "1" if mark.crosses and mark.weight != "faint" else POINT_OPACITY[mark.weight]
     return f'<g {paint} opacity="{opacity}">{titled(mark.name)}{uses}</g>'
 
 
@@ -280,12 +220,6 @@ def _rule(mark: Rule, plot: Plot) -> str:
         inside = plot.top - 0.5 <= place <= plot.bottom + 0.5
         path = f"M{number(plot.left)} {number(place)}H{number(plot.right)}"
     return f'<path {rule_paint(mark)} d="{path}">{titled(mark.name)}</path>' if inside else ""
-
-
-def rule_paint(mark: Rule) -> str:
-    """The attributes of a rule: the colour of the text, so that it belongs to no group."""
-    dash = ' stroke-dasharray="5 4"' if mark.dashed else ""
-    return f'fill="none" stroke="currentColor" stroke-opacity=".65" stroke-width="1.2"{dash}'
 
 
 def _text(mark: Text, plot: Plot) -> str:

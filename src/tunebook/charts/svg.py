@@ -19,12 +19,12 @@ from tunebook.charts.frames import frame_svg
 from tunebook.charts.labels import escaped
 from tunebook.charts.layout import TICK, Layout, Placed, Plot, layout
 from tunebook.charts.legends import SIZE, Entry
-from tunebook.charts.marks import (
+from tunebook.charts.marks import mark_svg
+from tunebook.charts.paint import (
     Style,
     bar_paint,
     hatch_id,
     line_paint,
-    mark_svg,
     number,
     point_paint,
     rule_paint,
