@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tunebook.core.curves import Floats
 from tunebook.core.evidence import Evidence
 
 # Changes of less than one hundredth of the error that is left are not launched.
@@ -27,13 +28,21 @@ def difference_of_interest(evidence: Evidence) -> float | None:
     """
     if not evidence.ranked:
         return None
-    values = np.array([r.value for r in evidence.ranked], dtype=float)
-    tuned = abs(float(np.median(values)) - float(values[0])) if _typical_is_known(values) else 0.0
-    smallest = max(SHARE_OF_VALUE * _left(evidence, values), SHARE_OF_TUNING * tuned)
+    smallest = max(
+        SHARE_OF_VALUE * _left(evidence), SHARE_OF_TUNING * (gain_of_tuning(evidence) or 0.0)
+    )
     return smallest if 0.0 < smallest < np.inf else None
 
 
-def is_share(values: np.ndarray) -> bool:
+def gain_of_tuning(evidence: Evidence) -> float | None:
+    """How much better the best trial is than the median one; None for too few."""
+    if len(evidence.ranked) < LEAST_FOR_TUNING:
+        return None
+    values = _values(evidence)
+    return abs(float(np.median(values)) - float(values[0]))
+
+
+def is_share(values: Floats) -> bool:
     """Whether values look like shares of examples, such as error rates and accuracies.
 
     >>> is_share(np.array([0.9, 0.1])), is_share(np.array([2.3, 0.4]))
@@ -42,12 +51,13 @@ def is_share(values: np.ndarray) -> bool:
     return bool(len(values)) and bool(np.all((values >= 0.0) & (values <= 1.0)))
 
 
-def _typical_is_known(values: np.ndarray) -> bool:
-    return len(values) >= LEAST_FOR_TUNING
+def _values(evidence: Evidence) -> Floats:
+    return np.array([r.value for r in evidence.ranked], dtype=np.float64)
 
 
-def _left(evidence: Evidence, values: np.ndarray) -> float:
+def _left(evidence: Evidence) -> float:
     """How far the best value is from the nearest end of its scale."""
+    values = _values(evidence)
     best, chance = float(values[0]), evidence.study.knobs.chance
     ends = [0.0] + ([1.0] if is_share(values) else []) + ([] if chance is None else [chance])
     distances = [abs(best - end) for end in ends if best != end]

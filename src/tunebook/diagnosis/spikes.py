@@ -28,8 +28,8 @@ LEAST_FACTOR: dict[Wanted, float] = {"train_loss": 1.5, "grad_norm": 5.0}
 LEAST_DEVIATIONS = 10.0
 # The fewest points that show what is usual.
 LEAST_POINTS = 20
-# The points before each one whose mean tells cheaply whether it could be a spike at all, and the
-# share of the factor (on the log scale) that it must rise above them.
+# Cheap first: whether a point could be a spike at all, by the mean of so many points before it. It
+# must rise above that by these shares of the factor and of the deviations, half for safety.
 SCREEN_WINDOW = 9
 SCREEN_SHARE = 0.5
 # Spikes that come back in one trial are a problem; a single one is watched.
@@ -92,7 +92,9 @@ def _may_spike(values: Floats, factor: float) -> bool:
     height = np.log(values)
     sums = np.concatenate([[0.0], np.cumsum(height)])
     means = (sums[SCREEN_WINDOW:-1] - sums[: -SCREEN_WINDOW - 1]) / SCREEN_WINDOW
-    return bool(np.any(height[SCREEN_WINDOW:] - means > SCREEN_SHARE * np.log(factor)))
+    usual = float(np.median(np.abs(np.diff(height))))
+    least = SCREEN_SHARE * max(float(np.log(factor)), LEAST_DEVIATIONS * usual)
+    return bool(np.any(height[SCREEN_WINDOW:] - means > least))
 
 
 def _claims(evidence: Evidence, one: Signal, seen: Seen) -> list[Claim]:

@@ -14,6 +14,7 @@ from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import percent, shown
 from tunebook.diagnosis.questions import STEP_BUDGET
 from tunebook.diagnosis.signals import losses_of
+from tunebook.stats.curves import late_noise
 
 # The playbook's rules: best in the first tenth, far too many steps; in the last quarter, too few.
 FIRST = 0.10
@@ -31,11 +32,12 @@ LUCKY_LAST = 0.5
 
 @dataclass(frozen=True, slots=True)
 class BestStep:
-    """Where in its training a trial was best, and what the last quarter brought it."""
+    """Where in its training a trial was best, what the last quarter brought it, and its noise."""
 
     number: int
     share: float
     late_gain: float
+    noise: float
 
 
 def step_budget(evidence: Evidence) -> Finding:
@@ -51,7 +53,9 @@ def step_budget(evidence: Evidence) -> Finding:
         )
     shares = np.array([best.share for best in good])
     first, last = int(np.sum(shares <= FIRST)), int(np.sum(shares > 1 - LAST))
-    gain = float(np.median([best.late_gain for best in good]))
+    gain, noise = (
+        float(np.median(x)) for x in zip(*((b.late_gain, b.noise) for b in good), strict=True)
+    )
     numbers = {"trials": len(good), "first": first, "last": last, "late_gain": gain}
     of = f"of the {len(good)} best trials"
     claims = [
@@ -69,7 +73,7 @@ def step_budget(evidence: Evidence) -> Finding:
             f"{last} {of} are best in the last {percent(LAST)} of their training, which brought "
             f"them {shown(gain)} (median): the training is too short.",
             Verdict.WATCH,
-            p=_p(last, len(good), LUCKY_LAST) if gain >= interest else 1.0,
+            p=_p(last, len(good), LUCKY_LAST) if gain >= max(interest, noise) else 1.0,
             advice="Train longer, and tune the decay of the learning rate again for the new "
             "number of steps.",
             trials=tuple(best.number for best in good if best.share > 1 - LAST),
@@ -82,7 +86,7 @@ def step_budget(evidence: Evidence) -> Finding:
         f"{last} {of} are best in the last {percent(LAST)} of their training, which brought them "
         f"{shown(max(gain, 0.0))} (median), and {first or 'none'} in the first {percent(FIRST)}.",
         method="binomial tests on the best steps of the good trials; the last quarter counts "
-        "where it brings more than the difference of interest",
+        "where it brings more than the difference of interest and than noise",
         numbers=numbers,
     )
 
@@ -101,7 +105,8 @@ def _best_step(evidence: Evidence, reading: Reading) -> BestStep | None:
     shares = steps / steps[-1]
     before = losses[shares <= 1 - LAST]
     gain = float(before.min() - losses.min()) if len(before) else 0.0
-    return BestStep(reading.number, float(shares[np.argmin(losses)]), gain)
+    noise = late_noise(losses) or 0.0
+    return BestStep(reading.number, float(shares[np.argmin(losses)]), gain, noise)
 
 
 def _p(count: int, trials: int, lucky: float) -> float:

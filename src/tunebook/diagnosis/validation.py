@@ -8,16 +8,16 @@ import numpy as np
 
 from tunebook.core.evidence import Evidence
 from tunebook.core.findings import Claim, Finding, Verdict
-from tunebook.diagnosis.effects import difference_of_interest, is_share
+from tunebook.diagnosis.effects import difference_of_interest, gain_of_tuning, is_share
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import shown
 from tunebook.diagnosis.questions import VALIDATION_SIZE
 from tunebook.stats.samples import binomial_standard_error
 
 # The binomial error is a bound on what two trials, judged by one set, differ by through sampling:
-# where they share half of their mistakes, their difference has the error of one of them.
-# Beyond this many differences of interest no plausible overlap saves the comparison.
-HOPELESS = 3.0
+# where they share half of their mistakes, their difference has the error of one of them. So it is
+# compared with the difference of interest as it is, and the verdict is to watch; it is a problem
+# where it exceeds all that separates the best trial from the typical one.
 
 
 def validation_size(evidence: Evidence) -> Finding:
@@ -50,12 +50,13 @@ def validation_size(evidence: Evidence) -> Finding:
         f"standard error of up to {shown(error)}"
     )
     needed = math.ceil(examples * (error / interest) ** 2)
+    tuned = gain_of_tuning(evidence)
     claims = []
     if error > interest:
         claims.append(
             Claim(
                 f"{scale}, more than the difference of interest, {shown(interest)}.",
-                Verdict.PROBLEM if error > HOPELESS * interest else Verdict.WATCH,
+                Verdict.PROBLEM if tuned is not None and error > tuned else Verdict.WATCH,
                 advice=f"Validate on about {_rounded(needed):,} examples, or save the predictions "
                 "for each example: trials compared on the same examples differ by less.",
                 numbers={"needed": needed},
