@@ -43,8 +43,9 @@ SHAPES: Final = (
 )
 MARKERS: Final = ("o", "s", "^", "D", "v", "P", "<", "p")
 CROSS: Final = "M-3.3-3.3 3.3 3.3M-3.3 3.3 3.3-3.3"
-# The first is solid. A line that is `dashed` of itself has its own pattern.
-DASHES: Final = ((), (7, 3), (2, 2.5), (9, 3, 2, 3), (14, 4), (5, 2, 1.5, 2, 1.5, 2))
+# The first is solid, and so is the last: grey is for the many lines behind the others. A line that
+# is `dashed` of itself has its own pattern.
+DASHES: Final = ((), (7, 3), (2, 2.5), (9, 3, 2, 3), (14, 4), (5, 2, 1.5, 2, 1.5, 2), (3, 1.5), ())
 DASHED: Final = (4, 4)
 # Strokes of a hatch in a square of 8 by 8, and the names that matplotlib has for them.
 HATCHES: Final = (

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from tunebook.charts.figures import Figure, Panel, Rule
+from tunebook.charts.figures import Figure, Mark, Panel, Rule
 from tunebook.charts.isolation import (
     RESAMPLED,
     Best,
@@ -73,7 +73,7 @@ def _panel(evidence: Evidence, parameter: Parameter, found: Mapping[int, Best]) 
     edges = (Rule(_value(parameter, bucket), "x") for bucket in range(1, count))
     middles = np.array([_value(parameter, bucket + 0.5) for bucket in found])
     best = tuple(found.values())
-    marks = (*edges, points, *whiskers(evidence, middles, best))
+    marks: tuple[Mark, ...] = (*edges, points, *whiskers(evidence, middles, best))
     name = one_line(parameter.name)
     return Panel(parameter_axis(parameter), result_axis(evidence, best), marks, name)
 

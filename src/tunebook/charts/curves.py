@@ -26,12 +26,12 @@ from tunebook.core.curves import Curve, Floats
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.representation import number, one_line
 
-MOST_LINES = 200
+MOST_LINES = 100
 MOST_PANELS = 4
 MOST_STRONG = 8
 LINE_POINTS = 400
 # Faint lines share a number of points, so that many of them do not make a page heavy.
-FAINT_POINTS = 16_000
+FAINT_POINTS = 10_000
 LEAST_POINTS = 60
 
 

@@ -21,6 +21,7 @@ from tunebook.core.representation import number
 USUAL_NAME = "grad_norm"
 COLUMNS = 100
 BINS = 40
+FEW_POINTS = 200
 _LEVELS = (0.1, 0.5, 0.9)
 
 
@@ -30,9 +31,11 @@ def norm_by_step(evidence: Evidence) -> Figure | None:
     if not curves:
         return None
     band, rows = _band([curve for _, curve in curves])
+    # Long curves of noise would cover one another.
+    best = curves[:1] if max(len(curve) for _, curve in curves) > FEW_POINTS else curves
     lines = [
         _line(evidence, reading, curve, group)
-        for group, (reading, curve) in zip(BEST_LINES, curves, strict=False)
+        for group, (reading, curve) in zip(BEST_LINES, best, strict=False)
     ]
     pooled = np.concatenate([curve.values for _, curve in curves])
     axis = value_axis("gradient norm", pooled)

@@ -19,17 +19,19 @@ from tunebook.charts.selection import (
     spread,
     tooltip,
 )
+from tunebook.charts.wording import sentences
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.space import Setting
 
 # Above so many, single points do not matter and the best must be found among them.
 CROWD = 100
+MOST_CROSSES = 100
 
 
 def scatter(evidence: Evidence, x: Callable[[Reading], float]) -> tuple[Points, ...]:
     """Points at a place of each trial and at its result; a place that is NaN is left out."""
     best, others = shown(evidence.ranked)
-    crosses = spread(evidence.only(Standing.INFEASIBLE), MOST_POINTS // 3)
+    crosses = spread(evidence.only(Standing.INFEASIBLE), MOST_CROSSES)
     made: list[Points] = []
     several = len(evidence.arms) > 1
     weight: Weight = "faint" if len(others) > CROWD else "plain"
@@ -47,7 +49,12 @@ def scatter(evidence: Evidence, x: Callable[[Reading], float]) -> tuple[Points, 
 
 def scatter_note(evidence: Evidence) -> str:
     """What `scatter` leaves out."""
-    return left_out(min(len(evidence.ranked), MOST_POINTS), len(evidence.ranked))
+    infeasible = len(evidence.only(Standing.INFEASIBLE))
+    crosses = f"Of {infeasible} infeasible trials {MOST_CROSSES} are drawn, evenly."
+    return sentences(
+        left_out(min(len(evidence.ranked), MOST_POINTS), len(evidence.ranked)),
+        crosses if infeasible > MOST_CROSSES else "",
+    )
 
 
 def _of(setting: Setting, readings: Sequence[Reading]) -> list[Reading]:

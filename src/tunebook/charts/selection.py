@@ -16,10 +16,9 @@ from tunebook.core.space import Setting
 BEST_FEW = 5
 BEST_CURVES = 3
 MOST_POINTS = 300
-# Groups of a study with one setting: what is infeasible, the many, and the best few lines, of
-# which the first is drawn solid as the many are.
+# Groups of a study with one setting: what is infeasible, the many in grey, and the best few lines.
 INFEASIBLE = 1
-MANY = 6
+MANY = 7
 BEST_LINES = (0, 2, 3)
 
 T = TypeVar("T")
