@@ -11,10 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from torch import nn
 
+from problems_in_torch import Clouds
 from tunebook.core.errors import StudyError
+from tunebook.training import checkpoints
 from tunebook.training.distribution import ALONE, World, bare, joined, spread
+from tunebook.training.evaluation import evaluate
 
 TESTS = Path(__file__).parent.parent
 OPTIONS = {
@@ -139,10 +143,40 @@ def test_a_checkpoint_that_a_rank_cannot_read_ends_every_rank(mishaps) -> None:
     assert first["error"].startswith("TunebookError: rank 1 has failed, and this one with it: ")
 
 
-def test_running_averages_are_the_same_on_every_rank(tmp_path: Path) -> None:
-    first, second = run_ranks(tmp_path, 2, norm=True, steps=10)
-    assert first["averages"]
-    np.testing.assert_allclose(first["averages"], second["averages"])
+LOOKING = {"norm": True, "steps": 10, "saved_predictions": 9}
+
+
+@pytest.fixture(scope="module")
+def looks(tmp_path_factory) -> tuple[Path, dict[str, tuple[dict, ...]]]:
+    """Runs of two ranks with batch norm, and the folder of their files."""
+    runs = {
+        "ddp": {**LOOKING, "average": "none"},
+        "ddp, ema": {**LOOKING},
+        "fsdp, ema": {**LOOKING, "spread": "fsdp"},
+    }
+    folder = tmp_path_factory.mktemp("looks")
+    return folder, dict(zip(runs, run_several(folder, 2, *runs.items()), strict=True))
+
+
+@pytest.mark.parametrize("kind", ["ddp", "ddp, ema", "fsdp, ema"])
+def test_what_two_ranks_evaluate_is_one_model(kind: str, looks) -> None:
+    folder, told = looks[0] / kind / "files", looks[1][kind]
+    np.testing.assert_allclose(told[0]["averages"], told[1]["averages"])
+    # With running averages that differ, each rank would evaluate a model of its own.
+    model = Clouds().build({"norm": True})
+    checkpoints.load_model(folder / "best-10", model)
+    valid = Clouds().data({}).valid
+    found = evaluate(model, Clouds(), valid, 16).values
+    assert curve(told[0], "valid/loss") == pytest.approx([found["loss"]], abs=1e-6)
+    kept = load_file(folder / "predictions-10" / "predictions.safetensors")
+    assert torch.equal(kept["targets"], valid.targets[kept["indices"]])
+    expected = model.eval()(valid.inputs[kept["indices"]]).detach()
+    torch.testing.assert_close(kept["outputs"], expected, atol=1e-5, rtol=1e-5)
+
+
+def test_an_average_is_not_the_last_weights(looks) -> None:
+    one, other = (curve(looks[1][kind][0], "valid/loss") for kind in ("ddp", "ddp, ema"))
+    assert abs(one - other) > 1e-4
 
 
 def test_without_torchrun_a_process_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -236,6 +236,19 @@ def test_evaluation_batches_are_at_least_training_batches(tmp_path: Path) -> Non
     assert sizes == {16}
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_evaluation_has_the_precision_of_training(precision: str, tmp_path: Path) -> None:
+    formats = set()
+
+    class Watching(Clouds):
+        def measures(self, outputs, batch):
+            formats.add(outputs.dtype)
+            return super().measures(outputs, batch)
+
+    trained(tmp_path, 5, Watching(), precision=precision)
+    assert formats == {getattr(torch, precision)}
+
+
 def test_mistakes_in_the_configuration_are_told(tmp_path: Path) -> None:
     with pytest.raises(StudyError, match="neither the loop nor the task reads widht"):
         trained(tmp_path / "a", 2, widht=3)

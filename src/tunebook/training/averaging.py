@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -33,7 +34,9 @@ class Average:
     def update(self, model: nn.Module) -> None:
         """Count the model's weights as they are now."""
         self.count += 1
-        torch._foreach_lerp_(self.values, _tensors(model), self._weight())
+        # Shards are averaged where they are: parameters may be sharded, and buffers are not.
+        values, latest = (list(map(_shard, tensors)) for tensors in (self.values, _tensors(model)))
+        torch._foreach_lerp_(values, latest, self._weight())
 
     @contextmanager
     def in_place_of(self, model: nn.Module) -> Iterator[None]:
@@ -57,6 +60,12 @@ def _tensors(model: nn.Module) -> list[Tensor]:
     """What is averaged: the parameters, and the buffers of real numbers."""
     buffers = [buffer for buffer in model.buffers() if buffer.is_floating_point()]
     return [tensor.detach() for tensor in (*model.parameters(), *buffers)]
+
+
+def _shard(tensor: Any) -> Tensor:
+    """This rank's part of a tensor, which is all of it unless it is sharded."""
+    part: Tensor = tensor.to_local() if hasattr(tensor, "to_local") else tensor
+    return part
 
 
 @torch.no_grad()
