@@ -49,7 +49,7 @@ def drawn(figure: Figure, kind: str) -> bytes:
     # Names are names: a dollar sign in one begins no formula.
     settings: dict[Any, Any] = {
         "text.parse_math": False,
-        "svg.hashsalt": figure.key,
+        "svg.hashsalt": f"tunebook {figure.key}",
         "svg.fonttype": "none",
         "pdf.fonttype": 42,
         "font.size": 9.0,
