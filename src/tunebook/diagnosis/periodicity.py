@@ -63,7 +63,7 @@ def _claim(
     shortest, longest = (points / (cycles + half) * interval for half in (0.5, -0.5))
     return Claim(
         f"In {where} {evidence.objective.metric.name} swings by {shown(rhythm.amplitude)} with a "
-        f"period of {shortest:,.0f} to {longest:,.0f} steps.",
+        f"period of about {shown(period)} steps ({shown(shortest)} to {shown(longest)}).",
         Verdict.PROBLEM,
         p=rhythm.p if rhythm.amplitude >= LEAST_AMPLITUDE * interest else 1.0,
         advice="Compare this with the length of an epoch, and look at how the data are shuffled "

@@ -12,7 +12,7 @@ from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import counted, shown
 from tunebook.diagnosis.questions import TRIAL_VARIANCE
-from tunebook.stats.samples import PooledSd, pooled_sd
+from tunebook.stats.samples import PooledSd, detectable_difference, pooled_sd
 
 # Two equal trials bound their sd to a factor of 70; three to one of 12, four to 6.
 LEAST_FREEDOM = 2
@@ -54,12 +54,14 @@ def trial_variance(evidence: Evidence) -> Finding:
         )
     elif interest is not None and noise.sd > interest:
         needed = seeds_needed(noise.sd, interest)
+        seen = detectable_difference(noise.sd, SEEDS_TO_RUN, sides=1) or 0.0
         claims.append(
             Claim(
                 f"{sentence} That is more than the difference of interest, {shown(interest)}.",
                 Verdict.WATCH,
-                advice=f"Compare configurations by the means of {needed} seeds each: fewer cannot "
-                f"show a difference of {shown(interest)}.",
+                advice="Compare configurations by the means of several seeds: "
+                f"{SEEDS_TO_RUN} of each show a difference of {shown(seen)}, and for "
+                f"{shown(interest)} it takes {needed:,}.",
                 numbers={"sd": noise.sd, "difference": interest, "seeds": needed},
             )
         )

@@ -32,6 +32,8 @@ LEAST_POINTS = 20
 # must rise above that by these shares of the factor and of the deviations, half for safety.
 SCREEN_WINDOW = 9
 SCREEN_SHARE = 0.5
+# Of a larger study as many trials, evenly spread, and the best ones tell how common spikes are.
+MOST_LOOKED_AT = 400
 # Spikes that come back in one trial are a problem; a single one is watched.
 RECURRENT = 3
 # Beside the best trials, spikes in more than this share of all trials are watched.
@@ -70,7 +72,9 @@ def spikes(evidence: Evidence) -> Finding:
 def _look(evidence: Evidence, one: Signal) -> Seen:
     """The spikes of each trial that has enough points, by number."""
     readings = evidence.only(Standing.MEASURED, Standing.INFEASIBLE, Standing.CENSORED)
-    seen = {reading.number: _spikes_of(reading, one) for reading in readings}
+    every = -(-len(readings) // MOST_LOOKED_AT) or 1
+    bests = tuple(arm.best for arm in evidence.arms if arm.best)
+    seen = {reading.number: _spikes_of(reading, one) for reading in (*bests, *readings[::every])}
     return {number: spikes for number, spikes in seen.items() if spikes is not None}
 
 

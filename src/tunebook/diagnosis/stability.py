@@ -23,6 +23,7 @@ from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import best_trial, counted, of_setting, shown, times
 from tunebook.diagnosis.questions import STABILITY
 from tunebook.diagnosis.signals import finite_points, losses_of, signal
+from tunebook.stats.arrays import Bools, Ints
 from tunebook.stats.permutation import rank_sum_p, top_clustering
 
 Manner: TypeAlias = Literal["early", "sudden"]
@@ -30,9 +31,10 @@ Manner: TypeAlias = Literal["early", "sudden"]
 # Fewer measured trials show no trend towards an edge.
 LEAST_MEASURED = 5
 # The chance that the loss still falls at the edge, without which higher rates would not help.
-STILL_FALLS = 0.8
-# The share of the trials, the better ones, by which the slope at the edge is judged.
+STILL_FALLS = 0.9
+# The shares of the trials, the better ones and those nearest to the edge, that show it.
 BETTER = 0.6
+NEAREST = 0.3
 LEAST_FREEDOM = 4
 # A trial that ends within this share of the training, or before its loss has covered half of the
 # usual fall, was unstable early; warmup cures that, and clipping what comes later.
@@ -61,7 +63,7 @@ def stability(evidence: Evidence) -> Finding:
             "No knob says which parameter is the learning rate.",
             "Name it under knobs: learning_rate.",
         )
-    tried = [arm.judged for arm in evidence.arms if _varies(arm.judged, name)]
+    tried = [arm for arm in evidence.arms if _varies(arm, name)]
     if not tried:
         return unknown(
             STABILITY,
@@ -74,37 +76,40 @@ def stability(evidence: Evidence) -> Finding:
         [_claim(evidence, edge, name) for edge in found],
         _calm(evidence, tried, found, name),
         method="rates of infeasible trials against the others, and of the best against the rest, "
-        f"by rank sums; the slope of a parabola in log {name} at the edge",
+        f"by rank sums; the slope of the results in log {name} at the edge",
         numbers={} if not found else {"edge": found[0].rate, "best": found[0].best_rate},
     )
 
 
-def _edge(judged: Arm, name: str) -> Edge | None:
+def _edge(arm: Arm, name: str) -> Edge | None:
     """The edge of a setting; None where no trial above its best diverged."""
-    best = judged.best
-    if best is None:
+    best = arm.best
+    if best is None or (best_rate := _rate(best, name)) is None:
         return None
-    readings = [r for r in judged.readings if _rate(r, name) is not None and not _no_memory(r)]
-    rates = np.array([_rate(r, name) or np.nan for r in readings])
-    broken = np.array([r.standing is Standing.INFEASIBLE for r in readings])
-    best_rate = _rate(best, name) or np.nan
+    # Replicates lie where the best trial is, and would crowd there by themselves.
+    tried = arm.sampled.judged
+    rates = np.array([_rate(r, name) or np.nan for r in tried.readings])
+    broken = np.array([r.standing is Standing.INFEASIBLE for r in tried.readings])
+    memory = np.array([_no_memory(r) for r in tried.readings])
     # Rates too low to learn anything are infeasible too, and belong to another side.
-    counted_in = rates >= rates[~broken].min()
-    readings = [r for r, kept in zip(readings, counted_in, strict=True) if kept]
-    rates, broken = rates[counted_in], broken[counted_in]
-    if not np.any(broken & (rates > best_rate)):
+    lowest = np.min(rates[~broken & np.isfinite(rates)], initial=best_rate)
+    counted_in = np.flatnonzero((rates >= lowest) & ~memory)
+    x, bad = rates[counted_in], broken[counted_in]
+    if not np.any(bad & (x > best_rate)):
         return None
-    rate = _threshold(rates, broken, best_rate)
-    beyond = tuple(r for r, x, b in zip(readings, rates, broken, strict=True) if b and x >= rate)
-    ranks = rankdata(-rates)
-    diverging = rank_sum_p(ranks, int(broken.sum()), float(ranks[broken].sum()))
-    p = max(diverging, _crowded(judged, name))
-    if p < 1.0 and _falls_at_the_edge(judged, name) < STILL_FALLS:
+    rate = _threshold(x, bad, best_rate)
+    ranks = rankdata(-x)
+    diverging = rank_sum_p(ranks, int(bad.sum()), float(ranks[bad].sum()))
+    sound = ~broken & (rates < rate)
+    crowding = top_clustering(np.log(rates[sound]), tried.losses[sound])
+    p = 1.0 if crowding is None else max(diverging, crowding.high)
+    if p < 1.0 and _falls_at(rate, tried, rates, sound, name) < STILL_FALLS:
         p = 1.0
-    return Edge(judged, best, best_rate, rate, beyond, p)
+    beyond = tuple(tried.readings[i] for i in counted_in if broken[i] and rates[i] >= rate)
+    return Edge(arm, best, best_rate, rate, beyond, p)
 
 
-def _threshold(rates: Floats, broken: np.ndarray, best_rate: float) -> float:
+def _threshold(rates: Floats, broken: Bools, best_rate: float) -> float:
     """The rate above the best that separates diverging trials from the others best.
 
     Half-way on the log scale between its neighbours.
@@ -120,33 +125,32 @@ def _threshold(rates: Floats, broken: np.ndarray, best_rate: float) -> float:
     return math.sqrt(float(x[at - 1]) * float(x[at]))
 
 
-def _crowded(judged: Arm, name: str) -> float:
-    """The p-value of the best of the measured trials lying at the high end of the rates."""
-    measured = judged.measured
-    rates = np.array([_rate(r, name) or np.nan for r in measured.readings])
-    clustering = top_clustering(np.log(rates), measured.losses)
-    return 1.0 if clustering is None else clustering.high
+def _falls_at(rate: float, tried: Arm, rates: Floats, sound: Bools, name: str) -> float:
+    """The chance that the loss of sound trials still falls at a rate, by two looks.
 
-
-def _falls_at_the_edge(judged: Arm, name: str) -> float:
-    """The chance that the loss still falls at the highest rate that was measured.
-
-    A parabola in the logarithm of the rate with planes in the other parameters, over the better
-    trials: far from the optimum the surface tells nothing of the edge, and bends the fit.
+    A parabola in the logarithm of the rate over the better trials (far from the optimum the
+    surface tells nothing of the edge), and a line over those nearest to it: the parabola sees more
+    trials, the line is not bent by a curve that flattens.
     """
-    measured = judged.measured
-    better = np.argsort(measured.losses, kind="stable")
-    better = better[: max(math.ceil(BETTER * len(better)), LEAST_MEASURED)]
-    rates = np.log([_rate(r, name) or np.nan for r in measured.readings])
-    x = (rates[better] - np.nanmax(rates)) / max(float(np.nanstd(rates)), 1e-12)
-    others = [i for i, p in enumerate(measured.parameters) if p.name != name]
-    planes = np.nan_to_num(measured.points[better][:, others], nan=0.5) - 0.5
-    known = np.isfinite(x)
-    table = np.column_stack([np.ones(len(x)), x, x**2, planes])[known]
-    losses = measured.losses[better][known]
-    # The edge is at x = 0, where the slope of the parabola is the coefficient of x.
-    while table.shape[1] > 3 and len(table) < table.shape[1] + LEAST_FREEDOM:
-        table = table[:, :-1]
+    rows = np.flatnonzero(sound)
+    better = rows[np.argsort(tried.losses[rows], kind="stable")]
+    better = better[: max(math.ceil(BETTER * len(rows)), LEAST_MEASURED)]
+    nearest = rows[np.argsort(-rates[rows], kind="stable")]
+    nearest = nearest[: max(math.ceil(NEAREST * len(rows)), LEAST_MEASURED)]
+    others = [i for i, p in enumerate(tried.parameters) if p.name != name]
+
+    def chance(rows: Ints, degree: int) -> float:
+        # The rate in question is at 0, where the slope is the coefficient of x.
+        x = np.vander(np.log(rates[rows] / rate), degree + 1, increasing=True)
+        kept = others[: max(len(rows) - degree - 1 - LEAST_FREEDOM, 0)]
+        planes = np.nan_to_num(tried.points[rows][:, kept], nan=0.5) - 0.5
+        return _falling(np.column_stack([x, planes]), tried.losses[rows])
+
+    return max(chance(better, 2), chance(nearest, 1))
+
+
+def _falling(table: Floats, losses: Floats) -> float:
+    """The chance that the coefficient of the second column is negative, by least squares."""
     freedom = len(table) - table.shape[1]
     if freedom < 1 or np.linalg.matrix_rank(table) < table.shape[1]:
         return 0.0
@@ -244,15 +248,15 @@ def _calm(evidence: Evidence, tried: Sequence[Arm], found: Sequence[Edge], name:
             f"{of_setting(evidence, nearest.arm)}, {shown(nearest.best_rate)}, is "
             f"{_below(nearest)}, and rates nearer the edge are not clearly better."
         )
-    highest = max(_rate(r, name) or 0.0 for arm in tried for r in arm.readings)
+    highest = max(_rate(r, name) or 0.0 for arm in tried for r in arm.judged.readings)
     return (
         f"No trial with a higher {name} than the best diverged: {shown(highest)} was the highest."
     )
 
 
-def _varies(judged: Arm, name: str) -> bool:
-    rates = {_rate(r, name) for r in judged.measured.readings} - {None}
-    return len(judged.measured) >= LEAST_MEASURED and len(rates) > 1
+def _varies(arm: Arm, name: str) -> bool:
+    rates = [_rate(r, name) for r in arm.sampled.measured.readings]
+    return len(rates) >= LEAST_MEASURED and len(set(rates) - {None}) > 1
 
 
 def _rate(reading: Reading, name: str) -> float | None:
