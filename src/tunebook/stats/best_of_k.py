@@ -143,7 +143,10 @@ def distribution_band(n: int, confidence: float) -> tuple[Floats, Floats]:
             loose = middle
         if tight < loose * (1.0 + 1e-6):
             break
-    return _local_bounds(n, loose)
+    band = _local_bounds(n, loose)
+    for end in band:
+        end.flags.writeable = False
+    return band
 
 
 def _local_bounds(n: int, level: float) -> tuple[Floats, Floats]:
