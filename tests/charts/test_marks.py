@@ -52,7 +52,7 @@ def test_places_that_look_alike_are_written_once() -> None:
 
 
 def test_a_line_to_infinity_leaves_the_panel() -> None:
-    assert path_of(Line(array(0, 5), array(5, np.inf))) == "M0 50 50 -20000"
+    assert path_of(Line(array(0, 5), array(5, np.inf))) == "M0 50 50 -5000"
 
 
 def test_points_beyond_the_ends_are_on_the_edge_and_nan_is_not_drawn() -> None:

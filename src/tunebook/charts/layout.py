@@ -25,8 +25,8 @@ _RIGHT = 14.0
 _LONGEST_NAME = 150.0
 _LEAST_PLOT = 140.0
 _MOST_Y_TICKS = 8
-# A line that leaves the panel goes this far at most: far enough to keep its slope.
-_FAR = 20_000.0
+# A line that leaves the panel goes this many panels far at most: enough to keep its slope.
+_FAR = 50.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,13 @@ class Plot:
 
     def across(self, values: ArrayLike) -> Floats:
         """Pixels from the left for values of x; NaN where there is no place."""
-        return self.left + _near(self.x.positions(values) * self.width)
+        return self.left + np.clip(self.x.positions(values), -_FAR, _FAR) * self.width
 
     def down(self, values: ArrayLike) -> Floats:
         """Pixels from the top for values of y; categories are read from the top down."""
         places = self.y.positions(values)
-        return self.top + _near(
-            (places if self.y.scale == "category" else 1 - places) * self.height
-        )
+        places = places if self.y.scale == "category" else 1 - places
+        return self.top + np.clip(places, -_FAR, _FAR) * self.height
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +109,6 @@ def layout(figure: Figure, width: float) -> Layout:
         placed += made
         top += head + height + max(one.foot for one in made) + 10
     return Layout(width, top, legend, tuple(placed))
-
-
-def _near(pixels: Floats) -> Floats:
-    return np.clip(pixels, -_FAR, _FAR)
 
 
 def _margin(y: Ruler) -> float:
