@@ -8,19 +8,20 @@ development uses seeds below `FIRST_CALIBRATION_SEED`, calibration those from it
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tunebook.core.curves import Curve
-from tunebook.core.domains import Domain, Float
+from tunebook.core.domains import Domain, Float, Value
 from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.results import AttemptRecord, Results, TrialRecord
 from tunebook.core.space import Setting, Space
 from tunebook.core.study import Budget, Study
-from tunebook.core.trials import Cause, FromSequence, Outcome, OutcomeKind, Trial
+from tunebook.core.trials import Cause, FromSequence, Origin, Outcome, OutcomeKind, Replicate, Trial
 from tunebook.sampling import sampler_for
 
 FIRST_CALIBRATION_SEED = 1_000_000
@@ -58,6 +59,10 @@ class Plan:
     spikes: int = 0  # sudden jumps of the training loss in every trial
     period: int = 0  # evaluations in a period of the validation metric
     swing: float = 0.01  # and its amplitude
+    clipping: float | None = None  # the threshold of gradient norms, which are about 1
+    warmup: int | None = None  # steps of warmup
+    replicates: int = 0  # further seeds of the first configuration of every setting
+    valid_examples: int = 10_000
 
 
 def study_of(plan: Plan) -> Study:
@@ -67,7 +72,12 @@ def study_of(plan: Plan) -> Study:
         for name in NAMES[: plan.dimensions]
     }
     scientific = {"variant": list(range(plan.settings))} if plan.settings > 1 else {}
-    space = Space.of(scientific=scientific, nuisance=nuisance, fixed={"batch_size": 128})
+    fixed: dict[str, Value] = {"batch_size": 128}
+    if plan.clipping is not None:
+        fixed["clip_norm"] = plan.clipping
+    if plan.warmup is not None:
+        fixed["warmup"] = plan.warmup
+    space = Space.of(scientific=scientific, nuisance=nuisance, fixed=fixed)
     return Study(
         f"simulated-{plan.seed}",
         space,
@@ -81,7 +91,9 @@ def study_of(plan: Plan) -> Study:
             batch_size="batch_size",
             train_loss="train/loss",
             grad_norm="grad_norm",
-            valid_examples=10_000,
+            clipping=None if plan.clipping is None else "clip_norm",
+            warmup_steps=None if plan.warmup is None else "warmup",
+            valid_examples=plan.valid_examples,
             chance=CHANCE,
         ),
     )
@@ -96,14 +108,19 @@ def draw(plan: Plan) -> Results:
     weights = np.array([plan.weights.get(name, rng.gamma(1.0)) for name in names])
     weights = weights / max(float(weights.sum()), 1e-12)
     sampler = sampler_for(study)
-    records = []
-    for index, setting in (
-        (index, setting) for index in range(plan.trials) for setting in study.space.settings()
+    records: list[TrialRecord] = []
+    settings = study.space.settings()
+    for index, (place, setting) in itertools.product(
+        range(plan.trials + plan.replicates), enumerate(settings)
     ):
-        config = sampler.propose(study, setting, index, lambda: Results(study)).config
-        at = np.array([study.space.encode(config)[name] for name in names])
         number = len(records) + 1
-        trial = Trial(study.name, number, setting, config, number, FromSequence(index))
+        origin: Origin = FromSequence(index)
+        if index >= plan.trials:
+            origin = Replicate(index, place + 1)
+        point = index if index < plan.trials else 0
+        config = sampler.propose(study, setting, point, lambda: Results(study)).config
+        at = np.array([study.space.encode(config)[name] for name in names])
+        trial = Trial(study.name, number, setting, config, number, origin)
         records.append(_record(plan, trial, _level(plan, setting, at, centre, weights), at, rng))
     return Results(study, tuple(records))
 
