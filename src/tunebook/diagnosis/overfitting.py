@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import rankdata
 
+from tunebook.core.curves import Floats
 from tunebook.core.evidence import Arm, Evidence, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.core.space import Role
@@ -15,12 +17,14 @@ from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import best_trial, counted, shown, times
 from tunebook.diagnosis.questions import OVERFITTING
-from tunebook.diagnosis.rises import RisingCurve, clear, screened, turned, without
-from tunebook.diagnosis.signals import finite_points, losses_of, validation_losses
+from tunebook.diagnosis.rises import LEAST_RISE, RisingCurve, clear, fall, screened, turned, without
+from tunebook.diagnosis.signals import finite_points, losses_of, signal, validation_losses
 from tunebook.stats.permutation import rank_sum_p
 
 # Parameters that regularise by their usual names, where no knob names any.
 REGULARISERS = ("weight_decay", "dropout", "smoothing", "mixup", "augment", "l2", "cutout")
+# A trial that loses more than this share of all that it had gained has collapsed.
+COLLAPSE = 0.5
 # How surely overfitting must go with high rates before the rate is called a regulariser.
 RATE_LEVEL = CLEAR
 
@@ -36,7 +40,7 @@ def overfitting(evidence: Evidence) -> Finding:
         )
     interest = difference_of_interest(evidence) or 0.0
     curves = {r.number: losses_of(evidence, r) for r in evidence.only(Standing.MEASURED)}
-    rising = screened(curves, dict.fromkeys(curves, interest))
+    rising = _sound(evidence, curves, screened(curves, dict.fromkeys(curves, interest)))
     bests = {arm: arm.best.number for arm in evidence.arms if arm.best}
     if not any(number in rising for number in bests.values()):
         return unknown(
@@ -58,7 +62,7 @@ def overfitting(evidence: Evidence) -> Finding:
         f"its noise.{note}",
         method="a valley-shaped against a falling fit, with correlated noise as the null, in the "
         f"best {BEST_FEW} trials of each setting and in all; rises below the difference of "
-        "interest do not count",
+        "interest, and those of trials whose training went wrong, do not count",
         numbers={"difference": interest, "trials": len(rising)},
     )
 
@@ -96,6 +100,26 @@ def _any_claim(evidence: Evidence, others: Mapping[int, RisingCurve]) -> Claim:
         trials=numbers,
         numbers={"overfitting": len(overfit), "trials": len(others)},
     )
+
+
+def _sound(
+    evidence: Evidence,
+    curves: Mapping[int, tuple[Floats, Floats]],
+    rising: dict[int, RisingCurve],
+) -> dict[int, RisingCurve]:
+    """The same, with no rise where training itself went wrong: collapse is not overfitting."""
+    loss, risen = signal(evidence, "train_loss"), clear(rising)
+    training: dict[int, RisingCurve] = {}
+    if loss is not None and risen:
+        readings = {r.number: r for r in evidence.readings}
+        own = {c.number: finite_points(readings[c.number].curve(loss.metric)) for c in risen}
+        training = screened(own, {n: LEAST_RISE * fall(y) for n, (_, y) in own.items()})
+    for curve in risen:
+        number = curve.number
+        collapsed = curve.rise.rise > COLLAPSE * fall(curves[number][1])
+        if collapsed or (number in training and training[number].is_clear):
+            rising[number] = replace(curve, p=1.0)
+    return rising
 
 
 def _worsens(evidence: Evidence, curve: RisingCurve) -> str:

@@ -16,6 +16,9 @@ from tunebook.stats.monotone import Rise, rise_test, screen
 
 # The clearest few of those screened are tested again with a finer null.
 CONFIRMED = 3
+# The least rise of a training loss that is of interest, as a share of its whole fall: less is a
+# change of the mixture of data.
+LEAST_RISE = 0.05
 FINER_DRAWS = 1500
 
 
@@ -63,6 +66,14 @@ def clear(curves: Mapping[int, RisingCurve]) -> list[RisingCurve]:
 
 def without(curves: Mapping[int, RisingCurve], numbers: set[int]) -> dict[int, RisingCurve]:
     return {number: curve for number, curve in curves.items() if number not in numbers}
+
+
+def fall(values: Floats) -> float:
+    """From the beginning of a curve to its bottom, neither of which is a single point."""
+    if not len(values):
+        return 0.0
+    part = max(1, len(values) // 20)
+    return float(np.median(values[:part]) - np.quantile(values, 0.05))
 
 
 def turned(curve: RisingCurve) -> RisingCurve:

@@ -67,7 +67,8 @@ def stability(evidence: Evidence) -> Finding:
     if not tried:
         return unknown(
             STABILITY,
-            f"{name} was not varied in {LEAST_MEASURED} measured trials of any setting.",
+            f"No setting has {LEAST_MEASURED} measured trials, replicates aside, of which {name} "
+            "differs.",
             f"Search {name} on a log scale, up to rates that diverge.",
         )
     found = [edge for arm in tried if (edge := _edge(arm, name)) is not None]

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
-from tunebook.core.curves import Floats
 from tunebook.core.evidence import Arm, Evidence, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.diagnosis.combining import BEST_FEW, p_of_any, p_of_best
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import best_trial, counted, shown
 from tunebook.diagnosis.questions import TRAINING_LOSS
-from tunebook.diagnosis.rises import RisingCurve, clear, screened, without
+from tunebook.diagnosis.rises import LEAST_RISE, RisingCurve, clear, fall, screened, without
 from tunebook.diagnosis.signals import Signal, finite_points, signal, to_log
-
-# The least rise of interest, as a share of the whole fall: less is a change of the mixture of data.
-LEAST_RISE = 0.05
 
 BUG = (
     "Look for a bug: a learning-rate schedule that rises again, data whose order changes, a "
@@ -34,7 +28,7 @@ def training_loss(evidence: Evidence) -> Finding:
     curves = {
         r.number: finite_points(r.curve(loss.metric)) for r in evidence.only(Standing.MEASURED)
     }
-    rising = screened(curves, {n: LEAST_RISE * _fall(y) for n, (_, y) in curves.items()})
+    rising = screened(curves, {n: LEAST_RISE * fall(y) for n, (_, y) in curves.items()})
     if not rising:
         return unknown(
             TRAINING_LOSS,
@@ -97,14 +91,6 @@ def _rises(curve: RisingCurve, loss: Signal) -> str:
         f"{loss.metric} rises again, from {shown(curve.low)} at step {curve.step:,} to "
         f"{shown(curve.end)} at the end"
     )
-
-
-def _fall(values: Floats) -> float:
-    """From the beginning to the bottom, neither of which is a single point."""
-    if not len(values):
-        return 0.0
-    part = max(1, len(values) // 20)
-    return float(np.median(values[:part]) - np.quantile(values, 0.05))
 
 
 def _lowered(sentence: str) -> str:
