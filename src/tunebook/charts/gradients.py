@@ -9,7 +9,7 @@ import numpy as np
 
 from tunebook.charts.curves import LINE_POINTS, MOST_LINES, step_label
 from tunebook.charts.figures import Axis, Band, Bars, Figure, Line, Panel, Rule
-from tunebook.charts.ranges import value_axis
+from tunebook.charts.ranges import LARGEST, value_axis
 from tunebook.charts.selection import BEST_CURVES, BEST_LINES, MANY, spread, tooltip
 from tunebook.charts.thinning import thin
 from tunebook.charts.wording import counted, limited, sentences
@@ -94,7 +94,7 @@ def _curves(evidence: Evidence) -> list[tuple[Reading, Curve]]:
     """The norms of measured trials, best trial first; infeasible ones would only show blow-ups."""
     name = evidence.study.knobs.grad_norm or USUAL_NAME
     found = [(r, curve) for r in evidence.ranked if (curve := r.curve(name)) is not None]
-    finite = [(r, curve) for r, curve in found if np.isfinite(curve.values).any()]
+    finite = [(r, curve) for r, curve in found if len(_usable(curve.values))]
     return [*finite[:BEST_CURVES], *spread(finite[BEST_CURVES:], MOST_LINES)]
 
 
@@ -108,7 +108,7 @@ def _band(curves: Sequence[Curve]) -> tuple[tuple[Band, Line], list[tuple[str, .
     """Quantiles of all norms in each column of steps."""
     steps = np.concatenate([curve.steps for curve in curves]).astype(np.float64)
     values = np.concatenate([curve.values for curve in curves])
-    usable = np.isfinite(values)
+    usable = np.abs(values) <= LARGEST
     steps, values = steps[usable], values[usable]
     edges = np.linspace(steps.min(), steps.max(), COLUMNS + 1)
     column = np.clip(np.searchsorted(edges, steps, side="right") - 1, 0, COLUMNS - 1)
@@ -160,15 +160,18 @@ def _clipping(evidence: Evidence, reading: Reading) -> float | None:
 
 
 def _edges(norms: Floats) -> Floats:
+    """Bins of equal width on a log scale where norms are positive; one bin for a single value."""
     low, high = float(norms.min()), float(norms.max())
-    if low > 0 and high > low:
-        return np.geomspace(low, high, BINS + 1)
-    return np.histogram_bin_edges(norms, BINS)
+    edges = np.geomspace(low, high, BINS + 1) if low > 0 else np.linspace(low, high, BINS + 1)
+    if np.all(np.diff(edges) > 0):
+        return edges
+    room = 0.05 * abs(low) or 1.0
+    return np.array([low - room, high + room])
 
 
 def _usable(values: Floats) -> Floats:
-    return values[np.isfinite(values)]
+    return values[np.abs(values) <= LARGEST]
 
 
 def _finite(values: Floats) -> Floats:
-    return np.where(np.isfinite(values), values, np.nan)
+    return np.where(np.abs(values) <= LARGEST, values, np.nan)

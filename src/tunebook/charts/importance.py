@@ -25,6 +25,7 @@ MOST_TRIALS = 128
 MOST_PARAMETERS = 12
 # Shares of less than this are not worth a word.
 _SMALL = 0.05
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,8 @@ def shares(evidence: Evidence) -> Shares | None:
     except StudyError:  # values outside the space, as imported studies have them
         return None
     everywhere = np.flatnonzero(~np.isnan(points).any(axis=0))[:MOST_PARAMETERS]
-    if not len(everywhere) or not np.isfinite(kept.losses).all():
+    # Squares of larger results overflow; `<=` is false for NaN.
+    if not len(everywhere) or not (np.abs(kept.losses) <= _LARGEST).all():
         return None
     used = [arm.parameters[i] for i in everywhere]
     categories = [isinstance(p.source, Choice) for p in used]

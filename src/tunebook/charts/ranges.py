@@ -18,6 +18,8 @@ _LOG_FROM = 30.0
 # Further out than so many times the span of the middle 98%, values do not set an axis' end.
 _FAR = 3.0
 _ROOM = 0.04
+# What is larger has no place on any axis.
+LARGEST = 1e300
 
 
 def value_axis(label: str, values: ArrayLike) -> Axis:
@@ -32,7 +34,7 @@ def value_axis(label: str, values: ArrayLike) -> Axis:
     True
     """
     given = np.asarray(values, dtype=np.float64).ravel()
-    finite = given[np.isfinite(given)]
+    finite = given[np.abs(given) <= LARGEST]
     if not len(finite):
         return Axis(label)
     least, low, middle, high, most = np.quantile(finite, [0, 0.01, 0.5, 0.99, 1])
@@ -109,7 +111,7 @@ def _with_room(low: float, high: float, log: bool) -> tuple[float, float]:
         room = _ROOM * (math.log10(high) - math.log10(low))
         return _power(math.log10(low) - room), _power(math.log10(high) + room)
     room = 2 * _ROOM * (high / 2 - low / 2)
-    return max(low - room, -1e300), min(high + room, 1e300)
+    return max(low - room, -LARGEST), min(high + room, LARGEST)
 
 
 def _power(exponent: float) -> float:
