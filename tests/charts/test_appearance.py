@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from drawings import bars, curves, figure_of, panel_of
 from tunebook.charts.appearance import (
     COLOURS,
     DASHES,
@@ -14,8 +16,12 @@ from tunebook.charts.appearance import (
     SHAPES,
     colour,
     dashes,
+    rule_dashes,
+    rule_names,
+    several_groups,
     stylesheet,
 )
+from tunebook.charts.figures import Bars, Line, Rule
 
 
 def luminance(colour: str) -> float:
@@ -87,3 +93,21 @@ def test_a_page_has_both_schemes() -> None:
     assert f"--tb-1:{COLOURS[0]};" in light
     assert f"--tb-8:{ON_DARK[7]};" in dark
     assert "--tb-ground:#111111" in dark
+
+
+def test_rules_of_other_names_have_other_dashes() -> None:
+    rules = (Rule(0.0, "x", "low"), Rule(1.0, "x", "high"), Rule(0.5, "y", "solid", dashed=False))
+    names = rule_names(figure_of(panel_of(*rules), panel_of(*rules)))
+    assert names == ("low", "high")
+    patterns = [rule_dashes(rule, names) for rule in rules]
+    assert patterns[0] != patterns[1]
+    assert patterns[2] == ()
+
+
+def test_groups_are_counted_over_all_panels() -> None:
+    assert several_groups(curves(), Line)
+    assert not several_groups(curves(), Bars)
+    assert several_groups(bars(), Bars)
+    x = np.arange(2.0)
+    apart = figure_of(panel_of(Line(x, x, 0)), panel_of(Line(x, x, 1)))
+    assert several_groups(apart, Line)

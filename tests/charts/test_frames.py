@@ -39,3 +39,12 @@ def test_names_too_many_for_their_room_are_every_few() -> None:
 def test_numbers_are_never_shortened() -> None:
     panel = panel_of(Points(np.array([1e-7, 2e-7]), np.array([-1234.0, 1234.5])))
     assert not [text for text in texts(panel, 300) if "…" in text]
+
+
+def test_titles_side_by_side_are_level() -> None:
+    bare, labelled = Panel(Axis("x"), Axis(""), (), "one"), Panel(Axis("x"), Axis("y"), (), "two")
+    heights = set()
+    for placed in layout(figure_of(bare, labelled), 720).panels:
+        root = ElementTree.fromstring(f"<a>{frame_svg(placed)}</a>")
+        heights |= {t.attrib["y"] for t in root.iter("text") if t.text in ("one", "two")}
+    assert len(heights) == 1

@@ -30,6 +30,11 @@ def test_crosses_and_points_of_one_name_are_both_shown() -> None:
     assert named((panel_of(*marks),))["trials"] == marks
 
 
+def test_names_are_in_the_order_of_their_groups_and_rules_come_last() -> None:
+    marks = (Rule(0.0, "x", "edge"), Points(X, X, 2, "c"), Line(X, X, 0, "a"), Points(X, X, 1, "b"))
+    assert list(named((panel_of(*marks),))) == ["a", "b", "c", "edge"]
+
+
 def test_a_swatch_of_points_alone_is_narrow() -> None:
     entries, _ = placed_legend(scatter(), 720)
     widths = {entry.name: entry.swatch for entry in entries}

@@ -55,5 +55,5 @@ def test_dashes_and_hatches_come_with_several_groups() -> None:
 
 
 def test_a_rule_has_the_colour_of_the_text() -> None:
-    assert 'stroke="currentColor"' in rule_paint(Rule(0.0, "x"))
-    assert "dasharray" not in rule_paint(Rule(0.0, "x", dashed=False))
+    assert 'stroke="currentColor"' in rule_paint(Rule(0.0, "x"), ALONE)
+    assert "dasharray" not in rule_paint(Rule(0.0, "x", dashed=False), ALONE)

@@ -23,7 +23,7 @@ ATTRIBUTES = {
     *("y", "href", "clip-path", "transform", "patternUnits", "font-family", "font-size"),
     *("font-weight", "text-anchor", "fill", "fill-opacity", "stroke", "stroke-width"),
     *("stroke-opacity", "stroke-linejoin", "stroke-linecap", "stroke-dasharray", "opacity"),
-    "pointer-events",
+    *("pointer-events", "paint-order"),
 }
 FIGURES = samples()
 

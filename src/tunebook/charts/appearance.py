@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from tunebook.charts.figures import Bars, Figure, Line, Rule
+
 COLOURS: Final = (
     "#0072B2",
     "#D55E00",
@@ -47,6 +49,7 @@ CROSS: Final = "M-3.3-3.3 3.3 3.3M-3.3 3.3 3.3-3.3"
 # is `dashed` of itself has its own pattern.
 DASHES: Final = ((), (7, 3), (2, 2.5), (9, 3, 2, 3), (14, 4), (5, 2, 1.5, 2, 1.5, 2), (3, 1.5), ())
 DASHED: Final = (4, 4)
+RULE_DASHES: Final = ((5, 4), (1.5, 3), (9, 3, 1.5, 3), (12, 4))
 # Strokes of a hatch in a square of 8 by 8, and the names that matplotlib has for them.
 HATCHES: Final = (
     "",
@@ -89,3 +92,23 @@ def dashes(group: int, dashed: bool, several: bool) -> tuple[float, ...]:
     if dashed:
         return DASHED
     return DASHES[group % len(DASHES)] if several else ()
+
+
+def rule_dashes(rule: Rule, names: tuple[str, ...]) -> tuple[float, ...]:
+    """The dashes of a rule, by its place among the names of a figure's dashed rules."""
+    if not rule.dashed:
+        return ()
+    return RULE_DASHES[names.index(rule.name) % len(RULE_DASHES)] if rule.name in names else (5, 4)
+
+
+def rule_names(figure: Figure) -> tuple[str, ...]:
+    """The names of a figure's dashed rules, in order."""
+    marks = (mark for panel in figure.panels for mark in panel.marks)
+    names = (mark.name for mark in marks if isinstance(mark, Rule) and mark.dashed)
+    return tuple(dict.fromkeys(names))
+
+
+def several_groups(figure: Figure, kind: type[Line] | type[Bars]) -> bool:
+    """Whether the lines, or the bars, of a figure are of several groups."""
+    marks = (mark for panel in figure.panels for mark in panel.marks)
+    return len({mark.group for mark in marks if isinstance(mark, kind)}) > 1

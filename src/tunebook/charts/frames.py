@@ -25,12 +25,13 @@ def _titles(placed: Placed) -> str:
     left = plot.left - placed.y_name_room - 11
     room = plot.right - left
     pieces = []
-    above = plot.top - 10
     if clean(panel.y.label):
-        pieces.append(_text(panel.y.label, left, above, room, LABEL, 'fill-opacity=".8"'))
-        above -= 18
+        style = 'fill-opacity=".8"'
+        pieces.append(_text(panel.y.label, left, plot.top - 10, room, LABEL, style))
     if clean(panel.title):
-        pieces.append(_text(panel.title, left, above, room, TITLE, 'font-weight="600"'))
+        # From the top of the row, so that titles side by side are level.
+        top = plot.top - placed.head + 17
+        pieces.append(_text(panel.title, left, top, room, TITLE, 'font-weight="600"'))
     if clean(panel.x.label):
         middle = plot.left + plot.width / 2
         style = 'text-anchor="middle" fill-opacity=".8"'
@@ -60,6 +61,7 @@ def _lines(placed: Placed) -> str:
 
 def _x_texts(placed: Placed) -> str:
     plot, slant = placed.plot, placed.slant
+    edge = plot.left - placed.y_name_room - 11
     apart = 12.0 / math.sin(math.radians(slant)) if slant else 0.0
     pieces = []
     for tick in _spaced(placed.x_ticks, plot.width, apart):
@@ -67,7 +69,9 @@ def _x_texts(placed: Placed) -> str:
         if slant:
             x, y = x + 4, y - 4
             turn = f'transform="rotate(-{slant:g} {number(x)} {number(y)})"'
-            pieces.append(_text(tick.text, x, y, placed.x_name_room, TICK, turn))
+            # A turned name ends below its tick and must begin within the figure.
+            room = min(placed.x_name_room, (x - edge) / math.cos(math.radians(slant)))
+            pieces.append(_text(tick.text, x, y, room, TICK, turn))
         else:
             room = placed.x_name_room if plot.x.scale == "category" else plot.width
             pieces.append(_text(tick.text, x, y, room, TICK, ""))

@@ -22,7 +22,7 @@ _SLANTS = (35.0, 65.0)
 _LINE_HEIGHT = 12.0
 _GAP = 24.0
 _RIGHT = 14.0
-_LONGEST_NAME = 150.0
+_LONGEST_NAME, _LONGEST_SLANTED = 150.0, 115.0
 _LEAST_PLOT = 140.0
 _MOST_Y_TICKS = 8
 # A line that leaves the panel goes this many panels far at most: enough to keep its slope.
@@ -63,8 +63,8 @@ class Plot:
 class Placed:
     """A panel with its plot and ticks.
 
-    Names on an axis may take their `name_room`; those below are turned by `slant` degrees. `foot`
-    is the height of all that is below the plot.
+    Names on an axis may take their `name_room`; those below are turned by `slant` degrees. `head`
+    and `foot` are the heights of all that is above and below the plots of its row.
     """
 
     panel: Panel
@@ -74,6 +74,7 @@ class Placed:
     slant: float
     x_name_room: float
     y_name_room: float
+    head: float
     foot: float
 
 
@@ -105,7 +106,7 @@ def layout(figure: Figure, width: float) -> Layout:
         for i in row:
             left = (i - start) * (cell + _GAP) + lefts[i]
             plot = Plot(left, top + head, cell - lefts[i] - _RIGHT, height, *axes[i])
-            made.append(_placed(panels[i], plot, lefts[i]))
+            made.append(_placed(panels[i], plot, lefts[i], head))
         placed += made
         top += head + height + max(one.foot for one in made) + 10
     return Layout(width, top, legend, tuple(placed))
@@ -165,7 +166,7 @@ def _height(panel: Panel, x: Ruler, y: Ruler, width: float, columns: int) -> flo
     return max(60.0, min(step * len(y.categories), 1600.0))
 
 
-def _placed(panel: Panel, plot: Plot, left: float) -> Placed:
+def _placed(panel: Panel, plot: Plot, left: float, head: float) -> Placed:
     x_ticks = plot.x.ticks(max(2, int(plot.width // 58)))
     y_ticks = plot.y.ticks(min(max(2, int(plot.height // 30)), _MOST_Y_TICKS))
     step = plot.width / max(len(x_ticks), 1)
@@ -173,10 +174,10 @@ def _placed(panel: Panel, plot: Plot, left: float) -> Placed:
     slant, room, below = 0.0, step - 6, 17.0
     if plot.x.scale == "category" and widest > room:
         slant = next((a for a in _SLANTS if step * _rise(a) >= _LINE_HEIGHT), _SLANTS[-1])
-        room = min(110.0, (left + step / 2) / math.cos(math.radians(slant)))
+        room = _LONGEST_SLANTED
         below = 14 + min(widest, room) * _rise(slant)
     foot = below + (18 if clean(panel.x.label) else 0)
-    return Placed(panel, plot, x_ticks, y_ticks, slant, room, left - 11, foot)
+    return Placed(panel, plot, x_ticks, y_ticks, slant, room, left - 11, head, foot)
 
 
 def _rise(degrees: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,7 +28,7 @@ class Entry:
 
 
 def named(panels: Sequence[Panel]) -> dict[str, tuple[Mark, ...]]:
-    """The marks of each name, in the order of drawing, one of each kind and group."""
+    """The marks of each name, one of each kind and group; names in the order of their groups."""
     found: dict[str, dict[tuple[object, ...], Mark]] = {}
     for panel in panels:
         for mark in panel.marks:
@@ -35,7 +36,13 @@ def named(panels: Sequence[Panel]) -> dict[str, tuple[Mark, ...]]:
                 continue
             kind = (type(mark), getattr(mark, "group", None), getattr(mark, "crosses", None))
             found.setdefault(clean(mark.name), {}).setdefault(kind, mark)
-    return {name: tuple(marks.values()) for name, marks in found.items()}
+    entries = {name: tuple(marks.values()) for name, marks in found.items()}
+    return dict(sorted(entries.items(), key=lambda entry: _rank(entry[1][0])))
+
+
+def _rank(mark: Mark) -> float:
+    """Groups in their order; rules, which have none, after them."""
+    return getattr(mark, "group", math.inf)
 
 
 def placed_legend(figure: Figure, width: float) -> tuple[tuple[Entry, ...], float]:

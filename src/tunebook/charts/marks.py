@@ -50,7 +50,7 @@ def mark_svg(mark: Mark, plot: Plot, style: Style, clip: str) -> str:
         case Tiles():
             return _tiles(mark, plot)
         case Rule():
-            return _rule(mark, plot)
+            return _rule(mark, plot, style)
         case Text():
             return _text(mark, plot)
         case _:
@@ -127,7 +127,7 @@ def _band(mark: Band, plot: Plot, clip: str) -> str:
             corners += [*zip(x[kept[::-1]], high[kept[::-1]], strict=True)]
             pieces.append("M" + " ".join(f"{number(a)} {number(b)}" for a, b in corners) + "z")
     return (
-        f'<path fill="{colour(mark.group)}" fill-opacity=".2" clip-path="url(#{clip})"'
+        f'<path fill="{colour(mark.group)}" fill-opacity=".17" clip-path="url(#{clip})"'
         f' d="{"".join(pieces)}">{titled(mark.name)}</path>'
     )
 
@@ -210,7 +210,7 @@ def _tile(value: float, box: tuple[float, float, float, float], label: str) -> s
     return f"<g>{titled(label)}<rect {place} {paint}/>{shown}</g>"
 
 
-def _rule(mark: Rule, plot: Plot) -> str:
+def _rule(mark: Rule, plot: Plot, style: Style) -> str:
     if mark.along == "x":
         place = float(plot.across(mark.at))
         inside = plot.left - 0.5 <= place <= plot.right + 0.5
@@ -219,7 +219,9 @@ def _rule(mark: Rule, plot: Plot) -> str:
         place = float(plot.down(mark.at))
         inside = plot.top - 0.5 <= place <= plot.bottom + 0.5
         path = f"M{number(plot.left)} {number(place)}H{number(plot.right)}"
-    return f'<path {rule_paint(mark)} d="{path}">{titled(mark.name)}</path>' if inside else ""
+    return (
+        f'<path {rule_paint(mark, style)} d="{path}">{titled(mark.name)}</path>' if inside else ""
+    )
 
 
 def _text(mark: Text, plot: Plot) -> str:
@@ -228,4 +230,6 @@ def _text(mark: Text, plot: Plot) -> str:
         return ""
     x, y = min(max(x, plot.left), plot.right), min(max(y, plot.top + 6), plot.bottom - 6)
     place = f'x="{number(x)}" y="{number(y + 4)}" text-anchor="{mark.anchor}"'
-    return f"<text {place}>{escaped(mark.text)}</text>"
+    # Where the page tells its ground, what lies under the words is kept off them.
+    halo = 'stroke="var(--tb-ground,none)" stroke-width="3" paint-order="stroke"'
+    return f"<text {place} {halo}>{escaped(mark.text)}</text>"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tunebook.charts.appearance import HATCHES, SHAPES, colour, dashes
+from tunebook.charts.appearance import HATCHES, SHAPES, colour, dashes, rule_dashes
 from tunebook.charts.figures import Line, Rule, Weight
 from tunebook.charts.labels import escaped
 
@@ -15,11 +15,15 @@ POINT_OPACITY: dict[Weight, str] = {"strong": "1", "plain": ".9", "faint": ".45"
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What marks of one figure share: the prefix of its ids, and which channels are needed."""
+    """What marks of one figure share: the prefix of its ids, and which channels are needed.
+
+    `rules` are the names of its dashed rules, in order.
+    """
 
     prefix: str
     line_groups: bool
     bar_groups: bool
+    rules: tuple[str, ...] = ()
 
 
 def number(value: float) -> str:
@@ -78,7 +82,8 @@ def bar_paint(group: int, style: Style) -> str:
     return f'{fill} stroke="{paint}" stroke-width=".8"'
 
 
-def rule_paint(mark: Rule) -> str:
+def rule_paint(mark: Rule, style: Style) -> str:
     """The attributes of a rule: the colour of the text, so that it belongs to no group."""
-    dash = ' stroke-dasharray="5 4"' if mark.dashed else ""
+    pattern = rule_dashes(mark, style.rules)
+    dash = f' stroke-dasharray="{" ".join(map(str, pattern))}"' if pattern else ""
     return f'fill="none" stroke="currentColor" stroke-opacity=".65" stroke-width="1.2"{dash}'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from dataclasses import dataclass
 from typing import Any, assert_never
 
 import matplotlib
@@ -11,7 +12,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Sheet
 
-from tunebook.charts.appearance import COLOURS, HATCH_NAMES, MARKERS, dashes
+from tunebook.charts.appearance import (
+    COLOURS,
+    HATCH_NAMES,
+    MARKERS,
+    dashes,
+    rule_dashes,
+    rule_names,
+    several_groups,
+)
 from tunebook.charts.extents import rulers
 from tunebook.charts.figures import (
     Axis,
@@ -29,6 +38,7 @@ from tunebook.charts.figures import (
     Weight,
 )
 from tunebook.charts.labels import clean, shortened
+from tunebook.charts.legends import named
 from tunebook.charts.scales import Ruler
 from tunebook.core.curves import Floats
 
@@ -42,6 +52,15 @@ _UNDATED = {
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     "svg": {"Date": None, "Creator": None},
 }
+
+
+@dataclass(frozen=True, slots=True)
+class _Style:
+    """Which channels beside colour a figure needs."""
+
+    line_groups: bool
+    bar_groups: bool
+    rules: tuple[str, ...]
 
 
 def drawn(figure: Figure, kind: str) -> bytes:
@@ -74,13 +93,13 @@ def _sheet(figure: Figure) -> Sheet:
     )
     sheet = Sheet(figsize=(8.0, height + 0.8), layout="constrained")
     grid = sheet.subplots(rows, columns, squeeze=False).ravel()
-    several = _several(figure)
+    style = _Style(several_groups(figure, Line), several_groups(figure, Bars), rule_names(figure))
     for axes, panel in zip(grid, figure.panels, strict=False):
-        _draw(axes, panel, several, x_ticks=8 // columns + 1)
+        _draw(axes, panel, style, x_ticks=8 // columns + 1)
     for axes in grid[len(figure.panels) :]:
         axes.set_axis_off()
     sheet.suptitle(clean(figure.title), fontweight="bold", fontsize=11)
-    _legend(sheet, list(grid))
+    _legend(sheet, list(grid), list(named(figure.panels)))
     return sheet
 
 
@@ -90,32 +109,23 @@ def _height(panel: Panel, columns: int) -> float:
     return 3.6 if columns == 1 else 2.7
 
 
-def _several(figure: Figure) -> tuple[bool, bool]:
-    """Whether lines, and whether bars, are of several groups."""
-    marks = [mark for panel in figure.panels for mark in panel.marks]
-    lines = {mark.group for mark in marks if isinstance(mark, Line)}
-    bars = {mark.group for mark in marks if isinstance(mark, Bars)}
-    return len(lines) > 1, len(bars) > 1
-
-
-def _legend(sheet: Sheet, grid: list[Axes]) -> None:
+def _legend(sheet: Sheet, grid: list[Axes], names: list[str]) -> None:
     """One legend for all panels; marks of one name share an entry."""
-    named: dict[str, list[Any]] = {}
+    if not names:
+        return
+    found: dict[str, list[Any]] = {name: [] for name in names}
     for axes in grid:
         for handle, name in zip(*axes.get_legend_handles_labels(), strict=True):
-            kinds = named.setdefault(name, [])
-            if type(handle) not in map(type, kinds):
-                kinds.append(handle)
-    if not named:
-        return
+            if type(handle) not in map(type, found[name]):
+                found[name].append(handle)
     # Handles drawn over one another are a tuple to matplotlib, of which its types know nothing.
-    handles: list[Any] = [tuple(kinds) for kinds in named.values()]
-    texts = [shortened(name, 30, 1.0) for name in named]
-    columns = min(len(named), max(1, 100 // (max(map(len, texts)) + 8)), 6)
+    handles: list[Any] = [tuple(kinds) for kinds in found.values()]
+    texts = [shortened(name, 30, 1.0) for name in names]
+    columns = min(len(names), max(1, 100 // (max(map(len, texts)) + 8)), 6)
     sheet.legend(handles, texts, loc="outside lower center", ncols=columns, frameon=False)
 
 
-def _draw(axes: Axes, panel: Panel, several: tuple[bool, bool], x_ticks: int) -> None:
+def _draw(axes: Axes, panel: Panel, style: _Style, x_ticks: int) -> None:
     x, y = rulers(panel)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
@@ -126,7 +136,7 @@ def _draw(axes: Axes, panel: Panel, several: tuple[bool, bool], x_ticks: int) ->
     axes.grid(visible=True, color="0.9", linewidth=0.6)
     axes.set_axisbelow(True)
     for order, mark in enumerate(panel.marks):
-        _mark(axes, mark, x, y, several, order + 3)
+        _mark(axes, mark, x, y, style, order + 3)
 
 
 def _settle(axes: Axes, side: str, axis: Axis, ruler: Ruler, at_most: int) -> None:
@@ -151,14 +161,12 @@ def _settle(axes: Axes, side: str, axis: Axis, ruler: Ruler, at_most: int) -> No
     axes.set_yticks([], minor=True)
 
 
-def _mark(
-    axes: Axes, mark: Mark, x: Ruler, y: Ruler, several: tuple[bool, bool], order: int
-) -> None:
+def _mark(axes: Axes, mark: Mark, x: Ruler, y: Ruler, style: _Style, order: int) -> None:
     match mark:
         case Points():
             _points(axes, mark, x, y, order)
         case Line():
-            _line(axes, mark, several[0], order)
+            _line(axes, mark, style.line_groups, order)
         case Band():
             paint = COLOURS[mark.group % len(COLOURS)]
             label = clean(mark.name)
@@ -168,13 +176,13 @@ def _mark(
         case Intervals():
             _intervals(axes, mark, y, order)
         case Bars():
-            _bars(axes, mark, several[1], order)
+            _bars(axes, mark, style.bar_groups, order)
         case Tiles():
             _tiles(axes, mark)
         case Rule():
             across = axes.axvline if mark.along == "x" else axes.axhline
-            style = "--" if mark.dashed else "-"
-            across(mark.at, color="0.35", lw=1, ls=style, label=clean(mark.name), zorder=order)
+            dash = _stroke(rule_dashes(mark, style.rules))
+            across(mark.at, color="0.35", lw=1, ls=dash, label=clean(mark.name), zorder=order)
         case Text():
             place = {"start": "left", "middle": "center", "end": "right"}[mark.anchor]
             axes.text(mark.x, mark.y, clean(mark.text), ha=place, va="center", clip_on=True)
@@ -221,11 +229,16 @@ def _line(axes: Axes, mark: Line, several: bool, order: int) -> None:
         color=COLOURS[mark.group % len(COLOURS)],
         lw=_WIDTHS[mark.weight],
         alpha=_LINE_OPACITY[mark.weight],
-        ls=(0, tuple(part / 1.6 for part in pattern)) if pattern else "-",
+        ls=_stroke(pattern),
         drawstyle="steps-post" if mark.steps else "default",
         label=clean(mark.name),
         zorder=order,
     )
+
+
+def _stroke(pattern: tuple[float, ...]) -> Any:
+    """Dashes in pixels as matplotlib takes them: in widths of the line."""
+    return (0, tuple(part / 1.6 for part in pattern)) if pattern else "-"
 
 
 def _intervals(axes: Axes, mark: Intervals, y: Ruler, order: int) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tunebook.charts.appearance import CROSS, HATCHES, SHAPES, colour
+from tunebook.charts.appearance import CROSS, HATCHES, SHAPES, colour, rule_names, several_groups
 from tunebook.charts.figures import Band, Bars, Figure, Intervals, Line, Mark, Points, Rule
 from tunebook.charts.frames import frame_svg
 from tunebook.charts.labels import escaped
@@ -62,10 +62,8 @@ def _style(figure: Figure) -> Style:
     # Ids are one space for a whole page: they begin with a hash of the key.
     digest = hashlib.blake2s(figure.key.encode("utf-8", "replace"), digest_size=4).digest()
     prefix = "f" + base64.b32encode(digest).decode("ascii").rstrip("=").lower()
-    marks = [mark for panel in figure.panels for mark in panel.marks]
-    lines = {mark.group for mark in marks if isinstance(mark, Line)}
-    bars = {mark.group for mark in marks if isinstance(mark, Bars)}
-    return Style(prefix, len(lines) > 1, len(bars) > 1)
+    several = several_groups(figure, Line), several_groups(figure, Bars)
+    return Style(prefix, *several, rule_names(figure))
 
 
 def _lightened(placed: Placed) -> tuple[Placed, int]:
@@ -176,9 +174,9 @@ def _swatch(mark: Mark, entry: Entry, style: Style) -> str:
         case Line():
             return f"<path {line_paint(mark, style)} {across}/>"
         case Rule():
-            return f"<path {rule_paint(mark)} {across}/>"
+            return f"<path {rule_paint(mark, style)} {across}/>"
         case Band():
-            return f'<rect {box} fill="{colour(mark.group)}" fill-opacity=".2"/>'
+            return f'<rect {box} fill="{colour(mark.group)}" fill-opacity=".17"/>'
         case Bars():
             return f"<rect {box} {bar_paint(mark.group, style)}/>"
         case _:
