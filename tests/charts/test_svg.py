@@ -77,10 +77,11 @@ def test_it_is_an_image_with_a_name_and_a_description() -> None:
 
 
 def test_figures_on_one_page_share_no_id_and_a_figure_keeps_its_own() -> None:
-    def ids(figure: Figure) -> set[str]:
-        return {element.attrib["id"] for element in parsed(figure).iter() if element.get("id")}
+    def ids(figure: Figure, width: float) -> set[str]:
+        root = parsed(figure, width)
+        return {element.attrib["id"] for element in root.iter() if element.get("id")}
 
-    everything = [ids(figure) for figure in FIGURES.values()]
+    everything = [ids(figure, width) for figure in FIGURES.values() for width in (360, 720)]
     assert sum(map(len, everything)) == len(set.union(*everything))
     assert svg(curves()) == svg(curves())
 

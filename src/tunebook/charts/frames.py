@@ -70,7 +70,7 @@ def _x_texts(placed: Placed) -> str:
             x, y = x + 4, y - 4
             turn = f'transform="rotate(-{slant:g} {number(x)} {number(y)})"'
             # A turned name ends below its tick and must begin within the figure.
-            room = min(placed.x_name_room, (x - edge) / math.cos(math.radians(slant)))
+            room = min(placed.x_name_room, (x - edge - 6) / math.cos(math.radians(slant)))
             pieces.append(_text(tick.text, x, y, room, TICK, turn))
         else:
             room = placed.x_name_room if plot.x.scale == "category" else plot.width

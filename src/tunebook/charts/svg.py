@@ -45,7 +45,7 @@ def svg(figure: Figure, *, width: float = 720) -> str:
     Its title and sentence are in it for those who cannot see it; a page that shows them to all
     writes them beside it. Panels wrap to the width: draw anew for a narrow page.
     """
-    style = _style(figure)
+    style = _style(figure, width)
     plan = layout(figure, width)
     panels = [_lightened(placed) for placed in plan.panels]
     pieces = [
@@ -58,9 +58,10 @@ def svg(figure: Figure, *, width: float = 720) -> str:
     return "\n".join(piece for piece in pieces if piece)
 
 
-def _style(figure: Figure) -> Style:
-    # Ids are one space for a whole page: they begin with a hash of the key.
-    digest = hashlib.blake2s(figure.key.encode("utf-8", "replace"), digest_size=4).digest()
+def _style(figure: Figure, width: float) -> Style:
+    # Ids are one space for a whole page, which may hold a figure at several widths.
+    named = f"{figure.key} {width:g}".encode("utf-8", "replace")
+    digest = hashlib.blake2s(named, digest_size=4).digest()
     prefix = "f" + base64.b32encode(digest).decode("ascii").rstrip("=").lower()
     several = several_groups(figure, Line), several_groups(figure, Bars)
     return Style(prefix, *several, rule_names(figure))
