@@ -42,9 +42,15 @@ def run_several(folder: Path, ranks: int, *runs: tuple[str, dict]) -> list[tuple
     command = [*launcher, f"--nproc-per-node={ranks}", *script]
     paths = os.pathsep.join([str(TESTS), str(TESTS.parent / "src")])
     environment = {**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=150)
-    assert done.returncode == 0, done.stderr[-3000:]
     files = [folder / f"rank-{rank}.json" for rank in range(ranks)]
+    for file in files:
+        file.unlink(missing_ok=True)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=150)
+    # Threads of gloo outlive their group, and now and then one wants the interpreter's lock while
+    # Python shuts down, which aborts a process that has already done and told everything.
+    late = "terminate called without an active exception" in done.stderr
+    finished = late and all(file.exists() for file in files)
+    assert done.returncode == 0 or finished, done.stderr[-3000:]
     return list(zip(*(json.loads(file.read_text()) for file in files), strict=True))
 
 
@@ -119,9 +125,12 @@ def test_resumed_ranks_draw_what_they_would_have_drawn(mishaps) -> None:
 def test_ranks_draw_apart_before_and_after_resuming(mishaps) -> None:
     for name in ("whole", "resumed"):
         first, second = mishaps[name]
-        for kind in ("draws", "masks"):
-            assert len(first[kind]) == len(second[kind]) > 0
-            assert all(one != other for one, other in zip(first[kind], second[kind], strict=True))
+        assert len(first["draws"]) == len(first["masks"]) > 0
+        for one, other in zip(first["draws"], second["draws"], strict=True):
+            assert one != other
+        for one, other in zip(first["masks"], second["masks"], strict=True):
+            known = [pair for pair in zip(one, other, strict=True) if -1 not in pair]
+            assert any(mine != theirs for mine, theirs in known)
 
 
 def test_a_checkpoint_that_cannot_be_written_ends_every_rank(mishaps) -> None:

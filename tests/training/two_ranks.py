@@ -30,7 +30,7 @@ class Drawing(Clouds):
     def __init__(self) -> None:
         super().__init__()
         self.draws: list[list[float]] = []
-        self.masks: list[list[bool]] = []
+        self.masks: list[list[int]] = []
 
     def build(self, params: Config) -> nn.Module:
         model = super().build(params)
@@ -44,9 +44,11 @@ class Drawing(Clouds):
         self.draws.append(drawn)
         return super().losses(outputs, batch, params) * (1 + 0.1 * sum(drawn))
 
-    def _note(self, module: nn.Module, inputs: object, output: Tensor) -> None:
+    def _note(self, module: nn.Module, inputs: tuple[Tensor], output: Tensor) -> None:
+        """1: kept, 0: dropped, -1: nobody can tell, as it was zero before."""
         if module.training:
-            self.masks.append((output[:2] == 0).flatten().tolist())
+            told = torch.where(inputs[0] == 0, -1, (output != 0).int())
+            self.masks.append(told.flatten().tolist())
 
 
 class Unwritable(MemoryRun):
@@ -93,7 +95,7 @@ def main(folder: Path, runs: list[tuple[str, dict[str, object]]]) -> None:
     torch.set_num_threads(1)
     with joined() as world:
         told = [trained(folder / name, options, world) for name, options in runs]
-    (folder / f"rank-{world.rank}.json").write_text(json.dumps(told))
+        (folder / f"rank-{world.rank}.json").write_text(json.dumps(told))
 
 
 if __name__ == "__main__":
