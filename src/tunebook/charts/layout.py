@@ -137,7 +137,7 @@ def _columns(
     margins: Sequence[float],
     width: float,
 ) -> int:
-    """How many panels stand side by side: three at most, none squeezed, no lonely last one."""
+    """How many panels stand side by side: three at most, none squeezed, four as two by two."""
     needs = [
         margin + _RIGHT + max(_LEAST_PLOT, 15.0 * len(x.categories))
         for (x, _), margin in zip(axes, margins, strict=True)
