@@ -20,7 +20,7 @@ from tunebook.charts.isolation import (
 )
 from tunebook.charts.ranges import domain_of, parameter_axis, position, unit
 from tunebook.charts.selection import without_value
-from tunebook.charts.wording import change, counted, limited, sentences
+from tunebook.charts.wording import change, limited, sentences
 from tunebook.core.evidence import Evidence, Reading
 from tunebook.core.representation import number, one_line
 from tunebook.core.space import Parameter, Role
@@ -100,7 +100,7 @@ def _sentence(evidence: Evidence, parameter: Parameter, found: Mapping[int, Best
     name = one_line(parameter.name)
     text = f"The best trial, {named(first)}, has {name} in {_range(parameter, ranked[0])}"
     if len(ranked) < 2:
-        return f"{text}, as have all {counted(first.trials, 'trial')}."
+        return f"{text}, as has every trial."
     second = found[ranked[1]]
     gap = change(first.value, second.value)
     luck = overlap(metric, first, second)

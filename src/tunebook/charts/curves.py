@@ -183,7 +183,8 @@ def _crosses(
 
 def _sentence(evidence: Evidence, best: Sequence[Reading]) -> str:
     ended = len(evidence.only(Standing.INFEASIBLE))
-    broken = f"{counted(ended, 'infeasible trial')}, dashed, end in crosses." if ended else ""
+    ends = "ends in a cross" if ended == 1 else "end in crosses"
+    broken = f"{counted(ended, 'infeasible trial')}, dashed, {ends}." if ended else ""
     if not best:
         return sentences("No trial has a result.", broken)
     first = best[0]
