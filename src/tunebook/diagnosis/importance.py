@@ -1,0 +1,241 @@
+"""Which parameters matter, which interact, which could be fixed; and whether anything matters."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tunebook.core.curves import Floats
+from tunebook.core.evidence import Evidence, Standing
+from tunebook.core.findings import Claim, Finding, Question, Verdict
+from tunebook.core.space import Role
+from tunebook.diagnosis.judging import finding, listed, unknown
+from tunebook.diagnosis.phrases import counted, percent, shown
+from tunebook.diagnosis.questions import IMPORTANCE, NOTHING_MATTERS
+from tunebook.diagnosis.surfaces import Whole, whole
+from tunebook.stats.gaussian_process import fit, shortened_tail
+from tunebook.stats.importance import anything_matters, importance, matters
+from tunebook.stats.multiplicity import holm
+
+# Fewer results cannot show that a parameter matters, nor that none does.
+LEAST_TRIALS = 12
+# A parameter matters where its test, corrected for the others, is below this.
+SIGNIFICANT = 0.05
+# Above this p-value there is no sign of an effect.
+NO_SIGN = 0.2
+# A parameter with less of the variance than this, interactions included, hardly matters.
+SMALL = 0.05
+# Below this share nothing is left to be tested.
+LEAST_SHARE = 0.01
+# Two parameters interact where this share of the variance is due to both together.
+INTERACT = 0.05
+# A sentence names so many pairs; the picture shows the others.
+MOST_PAIRS = 2
+# That nothing matters is said only with so many results, and so many for each parameter: fewer
+# often fail to show what does matter.
+LEAST_FOR_NOTHING = 24
+TRIALS_FOR_NOTHING = 5
+# Enough for a p-value that is corrected for six parameters and two tests.
+PERMUTATIONS = 499
+
+
+_Weights: TypeAlias = "tuple[tuple[Weight, ...], Floats]"
+_KNOWN: WeakKeyDictionary[Evidence, _Weights] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What one parameter does: its p-value, and its share of the variance with interactions."""
+
+    name: str
+    p: float
+    share: float
+
+    @property
+    def matters(self) -> bool:
+        return self.p <= SIGNIFICANT
+
+
+def nothing_matters(evidence: Evidence) -> Finding:
+    """Whether results depend on what was searched, or look like repetitions of one trial."""
+    data = whole(evidence)
+    if not data.names:
+        return _without_parameters(NOTHING_MATTERS, evidence)
+    if len(data.losses) < LEAST_TRIALS:
+        return unknown(
+            NOTHING_MATTERS,
+            f"{counted(len(data.losses), 'result')} cannot show that nothing matters.",
+            f"Run at least {LEAST_TRIALS - len(data.losses)} more trials.",
+        )
+    p = _anything(evidence, data)
+    spread = float(np.ptp(np.quantile(data.losses, [0.1, 0.9])))
+    numbers = {"p": p, "spread": spread}
+    method = "permutation of the results over the points, and of each parameter given the others"
+    if p <= SIGNIFICANT:
+        calm = f"Results depend on what was searched (p = {p:.2g})."
+        return finding(NOTHING_MATTERS, [], calm, numbers=numbers, method=method)
+    enough = max(LEAST_FOR_NOTHING, TRIALS_FOR_NOTHING * len(data.names))
+    if p <= NO_SIGN or len(data.losses) < enough:
+        return unknown(
+            NOTHING_MATTERS,
+            f"{counted(len(data.losses), 'result')} of {counted(len(data.names), 'parameter')} do "
+            f"not show whether anything matters (p = {p:.2g}).",
+            "Run more trials, or search fewer parameters.",
+            numbers=numbers,
+        )
+    claim = Claim(
+        f"Nothing searched matters: {listed(data.names)} leave no mark on "
+        f"{evidence.objective.metric.name} (p = {p:.2g}), and most results lie within "
+        f"{shown(spread)} of one another.",
+        Verdict.WATCH,
+        advice="Take the cheapest configuration and search something else: wider ranges, the "
+        "learning rate, the model or the data; and check that the program reads its parameters.",
+        numbers=numbers,
+    )
+    return finding(NOTHING_MATTERS, [claim], "", method=method)
+
+
+def which_matter(evidence: Evidence) -> Finding:
+    """Shares of the variance, interactions, and what could be fixed. It raises no alarm."""
+    data = whole(evidence)
+    if not data.names:
+        return _without_parameters(IMPORTANCE, evidence)
+    if len(data.losses) < LEAST_TRIALS:
+        return unknown(
+            IMPORTANCE,
+            f"{counted(len(data.losses), 'result')} cannot show which parameters matter.",
+            f"Run at least {LEAST_TRIALS - len(data.losses)} more trials.",
+        )
+    if np.ptp(data.losses) == 0.0:
+        return unknown(IMPORTANCE, "All results are equal.", "Check what the program logs.")
+    weights, pairs = _weights(evidence, data)
+    numbers = {f"share of {one.name}": one.share for one in weights}
+    weighty = sorted((one for one in weights if one.matters), key=lambda one: -one.share)
+    if not weighty:
+        return unknown(
+            IMPORTANCE,
+            f"No parameter stands out from the noise in {counted(len(data.losses), 'result')}.",
+            "Run more trials, or widen the ranges.",
+            numbers=numbers,
+        )
+    interacting = _interacting(data, pairs, {one.name for one in weighty})
+    sentences = [
+        _leaders(weighty),
+        *(f"{one} and {other} interact ({percent(share)})" for one, other, share in interacting),
+        *_could_be_fixed(evidence, weights),
+        *_beside_the_question(evidence, data, pairs, weighty),
+    ]
+    return finding(
+        IMPORTANCE,
+        [],
+        ". ".join(sentences) + ".",
+        numbers=numbers,
+        method="a permutation test for each parameter given the others; shares of the variance of "
+        "a Gaussian process",
+    )
+
+
+def _without_parameters(question: Question, evidence: Evidence) -> Finding:
+    if evidence.only(Standing.MEASURED):
+        return finding(question, [], "No parameter varies.")
+    return unknown(question, "There is no result yet.", "Run the study.")
+
+
+def _anything(evidence: Evidence, data: Whole) -> float:
+    """The p-value of "nothing matters" from two tests: of all at once, and of the clearest one."""
+    together = anything_matters(
+        data.points,
+        data.losses,
+        categories=data.categories,
+        permutations=PERMUTATIONS,
+    )
+    if 2 * together <= SIGNIFICANT or np.ptp(data.losses) == 0.0:
+        return min(1.0, 2 * together)
+    weights, _ = _weights(evidence, data)
+    return min(1.0, 2 * together, *(2 * one.p for one in weights))
+
+
+def _weights(evidence: Evidence, data: Whole) -> _Weights:
+    """Every parameter with its weight, and the shares of pairs `(d, d)`."""
+    if evidence not in _KNOWN:
+        process = fit(data.points, shortened_tail(data.losses), categories=data.categories)
+        shares = importance(process)
+        p = [_tested(data, column, share) for column, share in enumerate(shares.total)]
+        weights = tuple(
+            Weight(name, float(corrected), float(share))
+            for name, corrected, share in zip(data.names, holm(p), shares.total, strict=True)
+        )
+        _KNOWN[evidence] = weights, shares.pairs
+    return _KNOWN[evidence]
+
+
+def _tested(data: Whole, column: int, share: float) -> float:
+    """The p-value of one parameter. Tests are dear: what has no share is not tested."""
+    if share < LEAST_SHARE:
+        return 1.0
+    categories = data.categories
+    return matters(
+        data.points, data.losses, column, categories=categories, permutations=PERMUTATIONS
+    )
+
+
+def _interacting(data: Whole, pairs: Floats, weighty: set[str]) -> list[tuple[str, str, float]]:
+    """Pairs of parameters that interact, the strongest first; both must matter."""
+    found = [
+        (data.names[i], data.names[j], float(pairs[i, j]))
+        for i, j in itertools.combinations(range(len(data.names)), 2)
+        if pairs[i, j] >= INTERACT and {data.names[i], data.names[j]} <= weighty
+    ]
+    return sorted(found, key=lambda pair: -pair[2])[:MOST_PAIRS]
+
+
+def _leaders(weighty: Sequence[Weight]) -> str:
+    if len(weighty) == 1:
+        return f"{weighty[0].name} alone matters ({percent(weighty[0].share)} of the variance)"
+    names = [f"{one.name} ({percent(one.share)})" for one in weighty]
+    return f"{listed(names, most=4)} matter, by their shares of the variance"
+
+
+def _could_be_fixed(evidence: Evidence, weights: Sequence[Weight]) -> list[str]:
+    """Nuisance parameters without a sign of an effect, with the value of the best trial."""
+    idle = [
+        one.name
+        for one in weights
+        if one.p > NO_SIGN and one.share < SMALL and _role(evidence, one.name) is Role.NUISANCE
+    ]
+    best = evidence.best
+    if not idle or best is None:
+        return []
+    config = best.record.trial.config
+    values = [f"{name} at {_plain(config[name])}" for name in idle if name in config]
+    return (
+        [f"No effect is seen of {listed(idle)}: one could fix {listed(values)}"] if values else []
+    )
+
+
+def _beside_the_question(
+    evidence: Evidence, data: Whole, pairs: Floats, weighty: Sequence[Weight]
+) -> list[str]:
+    """Nuisance parameters that matter, but alike for every scientific value."""
+    asked = [i for i, name in enumerate(data.names) if _role(evidence, name) is Role.SCIENTIFIC]
+    if not asked:
+        return []
+    names = [one.name for one in weighty if _role(evidence, one.name) is Role.NUISANCE]
+    alike = [n for n in names if np.all(pairs[data.names.index(n), asked] < INTERACT)]
+    if not alike:
+        return []
+    question = listed([data.names[i] for i in asked])
+    return [f"{listed(alike)} act{'s' if len(alike) == 1 else ''} alike for every {question}"]
+
+
+def _role(evidence: Evidence, name: str) -> Role:
+    return evidence.study.space[name].role
+
+
+def _plain(value: object) -> str:
+    return f"{value:.2g}" if isinstance(value, float) else str(value)

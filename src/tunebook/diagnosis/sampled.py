@@ -1,0 +1,183 @@
+"""Has the space been sampled enough?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from tunebook.core.curves import Floats
+from tunebook.core.evidence import Arm, Evidence, Standing
+from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.diagnosis.effects import difference_of_interest
+from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.phrases import counted, of_setting
+from tunebook.diagnosis.questions import SAMPLED_ENOUGH
+from tunebook.diagnosis.surfaces import LEAST_MODELLED, tuned
+from tunebook.stats.best_of_k import best_of_k, expected_best
+
+# The best tried point may fall short of the optimum by a few differences of interest in any study
+# that is worth its cost; five of them are half of what separates the best from the median trial.
+SHORT = 5.0
+# A region in which so many trials lie has been found, and not only hit.
+FOUND = 3
+# The three sizes of the gains behind "how many more" must differ: an eighth of the trials is two.
+LEAST_FOR_MORE = 16
+RESAMPLES = 200
+# An estimate of "how many more" that spans more than this factor is none.
+WIDEST = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Density:
+    """How well one setting was sampled. Gains are in units of the objective."""
+
+    arm: Arm
+    trials: int
+    good: int
+    half: int
+    halving: float
+    remaining: float
+
+
+def sampled_enough(evidence: Evidence) -> Finding:
+    """The best of k trials, the number of good ones, and what a better point would still gain."""
+    models, interest = tuned(evidence), difference_of_interest(evidence)
+    if models is None or interest is None:
+        most = max((len(arm.measured) for arm in evidence.arms), default=0)
+        return unknown(
+            SAMPLED_ENOUGH,
+            f"{counted(most, 'result')} {'tells' if most == 1 else 'tell'} nothing of how good the "
+            "space is."
+            if most
+            else "There is no result yet.",
+            f"Run at least {max(LEAST_MODELLED - most, 1)} more trials.",
+        )
+    seen = [
+        _density(arm, remaining, interest)
+        for arm, remaining in zip(models.arms, models.contest.remaining_gains, strict=True)
+    ]
+    claims = [
+        _claim(evidence, one, interest)
+        for one in seen
+        if one.remaining > SHORT * interest and one.good < FOUND
+    ]
+    worst = max(seen, key=lambda one: one.remaining)
+    return finding(
+        SAMPLED_ENOUGH,
+        claims,
+        _said(evidence, worst, interest),
+        numbers=_numbers(worst, interest),
+        method="U-statistics of the best of k, as if points were random; sample paths of a "
+        "Gaussian process for what remains",
+    )
+
+
+def _density(arm: Arm, remaining: float, interest: float) -> Density:
+    losses = _losses(arm)
+    best = float(arm.measured.losses.min())
+    good = int(np.count_nonzero(losses <= best + interest))
+    half = max(len(losses) // 2, 1)
+    curve = best_of_k(losses, [max(half // 2, 1), half])
+    halving = math.nan if curve is None else float(curve.quantile[0] - curve.quantile[1])
+    return Density(arm, len(losses), good, half, halving, remaining)
+
+
+def _losses(arm: Arm) -> Floats:
+    """Results of points that no result has chosen; infeasible ones are worth nothing.
+
+    A study of guided trials alone has no such points: its results stand for what they are.
+    """
+    judged = arm.sampled.judged if arm.sampled.measured.readings else arm.judged
+    infeasible = [r.standing is Standing.INFEASIBLE for r in judged.readings]
+    return np.where(infeasible, np.inf, judged.losses)
+
+
+def _said(evidence: Evidence, one: Density, interest: float) -> str:
+    gained = ""
+    if math.isfinite(one.halving):
+        before = max(one.half // 2, 1)
+        gained = (
+            f"; going from {before} to {counted(one.half, 'trial')} improves the median best by "
+            f"{_rough(one.halving)} (as if random)"
+        )
+    return (
+        f"{one.good} of {counted(one.trials, 'trial')}{of_setting(evidence, one.arm)} "
+        f"{'lies' if one.good == 1 else 'lie'} within {_rough(interest)} of the best{gained}, and "
+        f"a model of the results expects {_rough(one.remaining)} more from the best point there is."
+    )
+
+
+def _rough(gain: float) -> str:
+    return f"{gain:.2g}"
+
+
+def _claim(evidence: Evidence, one: Density, interest: float) -> Claim:
+    more = trials_needed(_losses(one.arm), interest)
+    where = of_setting(evidence, one.arm)
+    if more is None:
+        advice = (
+            f"Run as many trials{where} again and look anew: how many more it takes cannot be told."
+        )
+    else:
+        advice = (
+            f"Run about {more[1] - one.trials} more trials{where} ({more[0] - one.trials} to "
+            f"{more[2] - one.trials}): then twice as many gain less than {_rough(interest)}."
+        )
+    return Claim(
+        _said(evidence, one, interest).replace(f"{one.good} of", f"Only {one.good} of", 1),
+        Verdict.WATCH,
+        advice=advice,
+        subject=str(one.arm.setting),
+        trials=tuple(r.number for r in one.arm.ranked[: one.good]),
+        numbers=_numbers(one, interest),
+    )
+
+
+def _numbers(one: Density, interest: float) -> dict[str, float]:
+    return {
+        "trials": one.trials,
+        "good trials": one.good,
+        "remaining gain": one.remaining,
+        "difference of interest": interest,
+    }
+
+
+def trials_needed(losses: Floats, interest: float, seed: int = 0) -> tuple[int, int, int] | None:
+    """How many trials it takes until twice as many gain less: an estimate within its interval.
+
+    Near a quadratic optimum the best of k falls like a power of k, so that each doubling gains a
+    fixed share of what the one before gained. That share is taken from the last two doublings
+    that the sample can tell of, with its interval from resampling. None where it is too wide.
+    """
+    finite = losses[np.isfinite(losses)]
+    if len(finite) < LEAST_FOR_MORE:
+        return None
+    random = np.random.default_rng(seed)
+    drawn = finite[random.integers(len(finite), size=(RESAMPLES, len(finite)))]
+    # Infeasible trials cost as much as others: the same share of further ones will be.
+    scale = len(losses) / len(finite)
+    middle = _size(finite, interest)
+    sizes = np.sort([_size(one, interest) for one in drawn])
+    low, high = float(sizes[RESAMPLES // 10]), float(sizes[-RESAMPLES // 10])
+    if not (math.isfinite(middle) and high <= WIDEST * low and low <= middle <= high):
+        return None
+    if middle * scale <= len(losses):
+        return None
+    low = max(low, len(finite))
+    return math.ceil(scale * low), math.ceil(scale * middle), math.ceil(scale * high)
+
+
+def _size(finite: Floats, interest: float) -> float:
+    """The number of trials from which a doubling gains less than `interest`."""
+    n = len(finite)
+    few, some, many = expected_best(finite, [n // 8, n // 4, n // 2]).tolist()
+    before, after = few - some, some - many
+    if after <= interest:
+        return n / 2
+    share = after / before if before > 0 else 1.0
+    if share >= 1.0:
+        return math.inf
+    doublings = math.log(interest / after) / math.log(share)
+    return float(n / 2 * 2.0 ** min(doublings, 60.0))
