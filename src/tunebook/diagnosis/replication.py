@@ -35,36 +35,19 @@ def trial_variance(evidence: Evidence) -> Finding:
             f"Run {again} with {SEEDS_TO_RUN} seeds.",
             numbers={} if noise is None else {"sd": noise.sd},
         )
-    interest = difference_of_interest(evidence)
+    groups = replicated(evidence)
+    runs = sum(len(group) for group in groups)
     metric = evidence.objective.metric.name
-    runs = sum(len(group) for group in replicated(evidence))
     sentence = (
         f"Equal trials differ in {metric} with a standard deviation of {shown(noise.sd)} "
         f"({shown(noise.low)} to {shown(noise.high)}, from {counted(runs, 'trial')})."
     )
+    interest = difference_of_interest(evidence)
     claims = []
-    if noise.sd == 0.0:
-        claims.append(
-            Claim(
-                f"{counted(runs, 'trial')} with equal configurations and different seeds have "
-                f"exactly equal {metric}: the program seems to ignore its seed.",
-                Verdict.WATCH,
-                advice="Use run.seed for the initialisation and the order of the data.",
-            )
-        )
+    if all(r.value == group[0].value for group in groups for r in group):
+        claims.append(_seedless(runs, metric))
     elif interest is not None and noise.sd > interest:
-        needed = seeds_needed(noise.sd, interest)
-        seen = detectable_difference(noise.sd, SEEDS_TO_RUN, sides=1) or 0.0
-        claims.append(
-            Claim(
-                f"{sentence} That is more than the difference of interest, {shown(interest)}.",
-                Verdict.WATCH,
-                advice="Compare configurations by the means of several seeds: "
-                f"{SEEDS_TO_RUN} of each show a difference of {shown(seen)}, and for "
-                f"{shown(interest)} it takes {needed:,}.",
-                numbers={"sd": noise.sd, "difference": interest, "seeds": needed},
-            )
-        )
+        claims.append(_large(sentence, noise, interest))
     elif interest is not None:
         sentence += (
             f" To see a difference of {shown(interest)}, compare the means of "
@@ -76,6 +59,28 @@ def trial_variance(evidence: Evidence) -> Finding:
         sentence,
         method="the pooled standard deviation within groups of equal configurations",
         numbers={"sd": noise.sd, "low": noise.low, "high": noise.high},
+    )
+
+
+def _seedless(runs: int, metric: str) -> Claim:
+    return Claim(
+        f"{counted(runs, 'trial')} with equal configurations and different seeds have exactly "
+        f"equal {metric}: the program seems to ignore its seed.",
+        Verdict.WATCH,
+        advice="Use run.seed for the initialisation and the order of the data.",
+    )
+
+
+def _large(sentence: str, noise: PooledSd, interest: float) -> Claim:
+    """Equal trials that differ by more than what one wants to see between unequal ones."""
+    needed = seeds_needed(noise.sd, interest)
+    visible = detectable_difference(noise.sd, SEEDS_TO_RUN, sides=1) or 0.0
+    return Claim(
+        f"{sentence} That is more than the difference of interest, {shown(interest)}.",
+        Verdict.WATCH,
+        advice=f"Compare configurations by the means of several seeds: {SEEDS_TO_RUN} of each show "
+        f"a difference of {shown(visible)}, and for {shown(interest)} it takes {needed:,}.",
+        numbers={"sd": noise.sd, "difference": interest, "seeds": needed},
     )
 
 

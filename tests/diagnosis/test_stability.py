@@ -1,0 +1,103 @@
+"""Learning rates at the edge of stability: found where they hurt, and only there."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulation import Plan, draw
+from small_studies import evidence_of
+from tunebook.core.findings import Verdict
+from tunebook.core.knobs import Knobs
+from tunebook.core.trials import Cause, Outcome, OutcomeKind
+from tunebook.diagnosis.gathering import gather
+from tunebook.diagnosis.stability import stability
+
+DIVERGED = Outcome(OutcomeKind.INFEASIBLE, "loss is NaN", Cause.DIVERGED)
+NO_MEMORY = Outcome(OutcomeKind.INFEASIBLE, "out of memory", Cause.OUT_OF_MEMORY)
+DONE = Outcome(OutcomeKind.COMPLETE, "finished")
+RATES = tuple(float(x) for x in np.geomspace(1e-4, 1.0, 25))
+
+
+def sweep(best: float, edge: float, broken: Outcome = DIVERGED, early: bool = True):  # type: ignore[no-untyped-def]
+    """Rates on a line: a bowl about the best one, and divergence from the edge on."""
+    rng = np.random.default_rng(0)
+    trials, outcomes = [], []
+    for rate in RATES:
+        value = 0.1 + 0.02 * np.log10(rate / best) ** 2 + 0.0005 * rng.normal()
+        curve = value + 0.8 * np.exp(-np.linspace(0, 12, 40))
+        stops = rate >= edge
+        trials.append({"valid/error": curve[: 2 if early else 30] if stops else curve})
+        outcomes.append(broken if stops else DONE)
+    return evidence_of(trials, rates=RATES, outcomes=outcomes)
+
+
+def test_a_healthy_study_is_calm() -> None:
+    said = stability(gather(draw(Plan(seed=1))))
+    assert said.verdict is Verdict.GOOD
+    assert said.sentence.startswith("No trial with a higher learning_rate than the best diverged")
+
+
+def test_an_edge_below_the_optimum_is_a_problem() -> None:
+    said = stability(sweep(best=0.3, edge=0.02))
+    assert said.verdict is Verdict.PROBLEM
+    assert "11 trials with lr above 0.01778 diverged early in training" in said.sentence
+    assert "the best trial (14) has 0.01468, 1.2 times below it" in said.sentence
+    assert said.advice == (
+        "Add a warmup, the shortest that is stable, and try rates up to 0.1778 with it."
+    )
+    assert said.numbers["edge"] == pytest.approx(0.01778, rel=1e-3)
+
+
+def test_what_breaks_late_is_to_be_clipped() -> None:
+    said = stability(sweep(best=0.3, edge=0.02, early=False))
+    assert "diverged after a steady fall of the loss" in said.sentence
+    assert said.advice.startswith("Clip gradients at the 90th percentile")
+
+
+def test_an_edge_far_above_the_optimum_is_none() -> None:
+    said = stability(sweep(best=0.002, edge=0.04))
+    assert said.verdict is Verdict.GOOD
+    assert said.sentence.startswith("Trials with lr above 0.03831 diverge, but the best, 0.00")
+    assert said.sentence.endswith("below it, and rates nearer the edge are not clearly better.")
+
+
+def test_an_optimum_just_inside_the_edge_is_none() -> None:
+    said = stability(sweep(best=0.005, edge=0.04))
+    assert said.verdict is Verdict.GOOD
+
+
+def test_running_out_of_memory_is_no_instability() -> None:
+    said = stability(sweep(best=0.3, edge=0.02, broken=NO_MEMORY))
+    assert said.verdict is Verdict.GOOD
+    assert "No trial with a higher lr" in said.sentence
+
+
+def test_rates_too_low_to_learn_do_not_hide_the_edge() -> None:
+    evidence = sweep(best=0.3, edge=0.02)
+    outcomes = [
+        DIVERGED if i < 4 else r.record.outcome or DONE for i, r in enumerate(evidence.readings)
+    ]
+    trials = [r.record.curves for r in evidence.readings]
+    assert stability(evidence_of(trials, rates=RATES, outcomes=outcomes)).verdict is Verdict.PROBLEM
+
+
+def test_planted_cliffs_are_found() -> None:
+    loud = [
+        stability(
+            gather(draw(Plan(seed=s, dimensions=2, cliff=0.6, optimum={"learning_rate": 0.9})))
+        ).verdict
+        for s in range(4)
+    ]
+    assert loud.count(Verdict.PROBLEM) >= 3
+
+
+def test_what_is_missing_is_named() -> None:
+    said = stability(evidence_of([{"valid/error": [0.1]}], knobs=Knobs()))
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.advice == "Name it under knobs: learning_rate."
+    few = stability(evidence_of([{"valid/error": [0.1]}] * 4))
+    assert few.verdict is Verdict.UNKNOWN
+    assert (
+        "No setting has 5 measured trials, replicates aside, of which lr differs." in few.sentence
+    )
