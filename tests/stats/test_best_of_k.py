@@ -40,7 +40,7 @@ def test_the_mean_agrees_with_opda() -> None:
 
 def test_the_band_is_narrower_than_that_of_dvoretzky_kiefer_and_wolfowitz() -> None:
     y = np.random.default_rng(2).exponential(size=24)
-    ks = np.arange(3, 13)
+    ks = np.arange(4, 13)
     lower, _, upper = EmpiricalDistribution.confidence_bands(y, 0.9, a=0.0, method="dkw")
     low, high = quantile_band(y, ks, confidence=0.9, floor=0.0)
     assert np.all(low >= upper.quantile_tuning_curve(ks, minimize=True))

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.signal import lfilter
 
 from tunebook.stats.arrays import Floats
-from tunebook.stats.curves import detrend, fit_ar1
+from tunebook.stats.curves import detrend
 from tunebook.stats.tails import tail_p
 
 _FEWEST = 24
@@ -30,10 +30,10 @@ def strongest_period(
 ) -> Rhythm | None:
     """The strongest rhythm of evenly spaced values `(n,)`.
 
-    The curve is detrended, its spectrum divided by that of AR(1) noise fitted to it, and the
-    highest ratio compared with that of simulated AR(1) noise treated alike: detrended, refitted,
-    searched. Periods from 2 points to a third of the curve are looked at. None for fewer than 24
-    finite values, or when nothing varies.
+    The curve is detrended, the power at each frequency divided by that of AR(1) noise fitted to
+    the rest, and the highest ratio compared with that of simulated AR(1) noise treated alike:
+    detrended, refitted, searched. Periods from 2 points to a third of the curve are looked at.
+    None for fewer than 24 finite values, or when nothing varies.
     """
     y = np.asarray(values, dtype=np.float64).ravel()
     y = y[np.isfinite(y)]
@@ -41,15 +41,16 @@ def strongest_period(
     if n < _FEWEST:
         return None
     residual = detrend(y, degree)
-    noise = fit_ar1(residual, fitted=degree + 1)
-    if noise is None or noise.sd == 0.0:
+    if np.ptp(residual) <= 1e-12 * np.abs(y).max():
         return None
-    ratios, powers = _spectrum(residual[None, :], degree)
-    best = int(np.argmax(ratios[0]))
-    null = _spectrum(ar1_noise(noise.rho, draws, n, seed), degree)[0].max(axis=1)
-    frequency = _frequencies(n)[best]
-    amplitude = 2.0 * math.sqrt(float(powers[0, best])) / n
-    return Rhythm(1.0 / frequency, amplitude, tail_p(float(ratios[0, best]), null))
+    found = _spectrum(residual[None, :], degree)
+    place = int(np.argmax(found.ratios[0]))
+    null = _spectrum(ar1_noise(float(found.rho[0, place]), draws, n, seed), degree)
+    return Rhythm(
+        float(1.0 / _frequencies(n)[place]),
+        2.0 * math.sqrt(float(found.powers[0, place])) / n,
+        tail_p(float(found.ratios[0, place]), null.ratios.max(axis=1)),
+    )
 
 
 def ar1_noise(rho: float, draws: int, n: int, seed: int) -> Floats:
@@ -65,15 +66,38 @@ def _frequencies(n: int) -> Floats:
     return np.arange(3, n // 2 + 1) / n
 
 
-def _spectrum(series: Floats, degree: int) -> tuple[Floats, Floats]:
-    """Power at each frequency over that of fitted AR(1) noise, and the power, `(draws, m)`."""
+@dataclass(frozen=True, eq=False)
+class _Spectrum:
+    """Each frequency against AR(1) noise fitted to the others, all `(draws, m)`.
+
+    Its power, its ratio to what the noise would give it, and the noise's rho.
+    """
+
+    powers: Floats
+    ratios: Floats
+    rho: Floats
+
+
+def _spectrum(series: Floats, degree: int) -> _Spectrum:
+    """The spectra of series `(draws, n)` after a polynomial trend is taken out.
+
+    The noise is fitted without the frequency in question: a slow wave would otherwise pass for the
+    correlation that explains it.
+    """
     n = series.shape[1]
     basis = np.linalg.qr(np.polynomial.legendre.legvander(np.linspace(-1, 1, n), degree))[0]
     series = series - (series @ basis) @ basis.T
-    power = np.abs(np.fft.rfft(series, axis=1)[:, 3 : n // 2 + 1]) ** 2
-    total = (series**2).sum(axis=1)
-    raw = (series[:, 1:] * series[:, :-1]).sum(axis=1) / total
-    rho = np.clip((raw * n + degree + 1) / (n - degree - 3), 0.0, 0.98)[:, None]
-    shape = 1.0 / (1.0 + rho**2 - 2.0 * rho * np.cos(2.0 * np.pi * _frequencies(n)))
-    expected = shape * (power / shape).mean(axis=1, keepdims=True)
-    return power / expected, power
+    powers = np.abs(np.fft.rfft(series, axis=1)[:, 3 : n // 2 + 1]) ** 2
+    cosines = np.cos(2.0 * np.pi * _frequencies(n))
+    waves = 2.0 * powers / n
+    variance = (series**2).sum(axis=1, keepdims=True)
+    covariance = (series[:, 1:] * series[:, :-1]).sum(axis=1, keepdims=True)
+    rest = np.maximum(variance - waves, 0.05 * variance)
+    raw = (covariance - waves * cosines) / rest
+    # Taking out a trend lowers the correlation of what is left, on average by this.
+    rho = np.clip((raw * n + degree + 1) / (n - degree - 3), 0.0, 0.98)
+    white = 1.0 + rho**2
+    others = powers.sum(axis=1, keepdims=True) - powers
+    turned = (powers @ cosines)[:, None] - powers * cosines
+    level = (white * others - 2.0 * rho * turned) / max(len(cosines) - 1, 1)
+    return _Spectrum(powers, powers * (white - 2.0 * rho * cosines) / level, rho)

@@ -6,6 +6,7 @@ permuted labels, so that p says how often the search finds as much where there i
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -94,7 +95,10 @@ def best_corner(
 
 
 def _search(x: Floats, label: Bools, candidates: Sequence[tuple[Cut, ...]], null: Floats) -> Region:
-    inside = np.array([np.all([cut.holds(x) for cut in cuts], axis=0) for cuts in candidates])
+    held = {cut: cut.holds(x) for cut in {cut for cuts in candidates for cut in cuts}}
+    inside = np.array(
+        [functools.reduce(np.logical_and, [held[cut] for cut in cuts]) for cuts in candidates]
+    )
     sizes = inside.sum(axis=1)
     table = _scores(sizes, len(label), int(label.sum()))
     members = inside.astype(np.float32)
