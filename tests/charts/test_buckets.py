@@ -7,7 +7,7 @@ import pytest
 from hostile_evidence import Ran, evidence_of
 from tunebook.charts.buckets import bucket_isolation
 from tunebook.charts.figures import Intervals, Rule
-from tunebook.core.domains import Float
+from tunebook.core.domains import Float, Int
 from tunebook.core.space import Parameter, Role, Space
 
 DECAY = Parameter("decay", Role.SCIENTIFIC, Float(1e-6, 1e-2, log=True), buckets=4)
@@ -46,3 +46,19 @@ def test_one_bucket_with_all_trials() -> None:
 def test_without_results_or_ranges_there_is_none() -> None:
     assert bucket_isolation(evidence_of(SPACE, [])) is None
     assert bucket_isolation(evidence_of(Space.of(scientific={"a": [1, 2]}), [])) is None
+
+
+def test_buckets_of_whole_numbers_part_between_them() -> None:
+    layers = Parameter("layers", Role.SCIENTIFIC, Int(1, 6), buckets=3)
+    ran = [Ran({"layers": (i + 0.5) / 6}, 0.1 * (i + 1)) for i in range(6)]
+    figure = bucket_isolation(evidence_of(Space((layers,)), ran))
+    assert figure is not None
+    marks = figure.panels[0].marks
+    assert [mark.at for mark in marks if isinstance(mark, Rule)] == [2.5, 4.5]
+    assert [row[1:4] for row in figure.table.rows] == [
+        ("1 to 2", "2", "1"),
+        ("3 to 4", "2", "3"),
+        ("5 to 6", "2", "5"),
+    ]
+    (whiskers,) = [mark for mark in marks if isinstance(mark, Intervals)]
+    assert whiskers.x.tolist() == [1.5, 3.5, 5.5]

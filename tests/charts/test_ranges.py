@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunebook.charts.figures import Axis
-from tunebook.charts.ranges import parameter_axis, position, unit, unit_of, value_axis
+from tunebook.charts.figures import Axis, Scale
+from tunebook.charts.ranges import parameter_axis, position, unit, unit_of, value_axis, widened
 from tunebook.core.domains import Choice, Float, Int
 from tunebook.core.space import Parameter, Role
 
@@ -60,3 +60,20 @@ def test_the_axis_of_a_range_holds_its_bounds(low: float, factor: float, log: bo
     axis = parameter_axis(Parameter("a", Role.NUISANCE, domain))
     assert axis.low is not None and axis.high is not None
     assert axis.low <= domain.low * (1 + 1e-12) and domain.high * (1 - 1e-12) <= axis.high
+
+
+@given(st.lists(st.floats()), st.lists(st.floats()), st.sampled_from(["linear", "log"]))
+def test_other_values_widen_an_axis_by_half_at_most(
+    inside: list[float], beyond: list[float], scale: Scale
+) -> None:
+    axis = widened(Axis("x", scale), inside, beyond)
+    usable = [v for v in inside if abs(v) <= 1e300 and (scale == "linear" or v > 0)]
+    slack = 1 + 1e-9 if scale == "log" else 1.0
+    assert axis.high is None or axis.high * slack >= max(usable)
+    assert axis.low is None or axis.low <= min(usable) * slack
+    assert widened(axis, inside, beyond) == axis
+
+
+def test_a_log_axis_is_widened_by_half_its_decades() -> None:
+    assert widened(Axis("x", "log"), [1.0, 100.0], [1e9]).high == 1000.0
+    assert widened(Axis("x", "log"), [1.0, 100.0], [200.0]).high is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Mapping
 
 import numpy as np
@@ -20,13 +22,16 @@ from tunebook.charts.isolation import (
 )
 from tunebook.charts.ranges import domain_of, parameter_axis, position, unit
 from tunebook.charts.selection import without_value
-from tunebook.charts.wording import change, limited, sentences
+from tunebook.charts.wording import change, interval, limited, sentences
+from tunebook.core.domains import Float, Int
 from tunebook.core.evidence import Evidence, Reading
-from tunebook.core.representation import number, one_line
+from tunebook.core.representation import one_line
 from tunebook.core.space import Parameter, Role
 
 # Where the study does not say how many.
 BUCKETS = 5
+# Wider ranges of whole numbers are divided as if they were real.
+_MOST_WHOLE = 10**6
 
 
 def bucket_isolation(evidence: Evidence) -> Figure | None:
@@ -70,19 +75,36 @@ def _panel(evidence: Evidence, parameter: Parameter, found: Mapping[int, Best]) 
 
     points, _ = every_trial(evidence, x)
     count = parameter.buckets or BUCKETS
-    edges = (Rule(_value(parameter, bucket), "x") for bucket in range(1, count))
-    middles = np.array([_value(parameter, bucket + 0.5) for bucket in found])
+    edges = (Rule(_edge(parameter, bucket), "x") for bucket in range(1, count))
+    middles = np.array([_middle(parameter, bucket) for bucket in found])
     best = tuple(found.values())
     marks: tuple[Mark, ...] = (*edges, points, *whiskers(evidence, middles, best))
     name = one_line(parameter.name)
     return Panel(parameter_axis(parameter), result_axis(evidence, best), marks, name)
 
 
-def _value(parameter: Parameter, place: float) -> float:
-    """The parameter's value at a place counted in buckets."""
-    domain = domain_of(parameter)
-    share = place / (parameter.buckets or BUCKETS)
-    return float("nan") if domain is None else position(parameter, domain.from_unit(share))
+def _ends(parameter: Parameter, bucket: int) -> tuple[float, float]:
+    """The least and the largest value of a bucket; buckets of whole numbers share none."""
+    domain, count = domain_of(parameter), parameter.buckets or BUCKETS
+    assert isinstance(domain, Float | Int)
+    low, high = bucket / count, (bucket + 1) / count
+    if isinstance(domain, Int) and domain.high - domain.low < _MOST_WHOLE:
+        whole = range(domain.low, domain.high + 1)
+        first, end = (bisect_left(whole, share, key=domain.to_unit) for share in (low, high))
+        return float(domain.low + first), float(domain.low + max(end - 1, first))
+    return float(domain.from_unit(low)), float(domain.from_unit(high))
+
+
+def _edge(parameter: Parameter, bucket: int) -> float:
+    """Where a bucket begins: between two whole numbers."""
+    low, before = _ends(parameter, bucket)[0], _ends(parameter, bucket - 1)[1]
+    return (low + before) / 2
+
+
+def _middle(parameter: Parameter, bucket: int) -> float:
+    low, high = _ends(parameter, bucket)
+    log = parameter_axis(parameter).scale == "log"
+    return math.sqrt(low) * math.sqrt(high) if log else low / 2 + high / 2
 
 
 def _row(parameter: Parameter, bucket: int, best: Best) -> tuple[str, ...]:
@@ -90,7 +112,7 @@ def _row(parameter: Parameter, bucket: int, best: Best) -> tuple[str, ...]:
 
 
 def _range(parameter: Parameter, bucket: int) -> str:
-    return f"{number(_value(parameter, bucket))} to {number(_value(parameter, bucket + 1))}"
+    return interval(*_ends(parameter, bucket))
 
 
 def _sentence(evidence: Evidence, parameter: Parameter, found: Mapping[int, Best]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from tunebook.charts.figures import Axis, Figure, Line, Mark, Panel, Points
-from tunebook.charts.ranges import value_axis
+from tunebook.charts.ranges import value_axis, widened
 from tunebook.charts.selection import (
     BEST_CURVES,
     BEST_LINES,
@@ -123,7 +123,8 @@ def _panel(
     ]
     measured = [curves[r.number] for r in drawn if r.value is not None and r.number in curves]
     values = [curve.values for curve in measured or curves.values()]
-    axis = value_axis("", np.concatenate(values))
+    inside, every = np.concatenate(values), [curve.values for curve in curves.values()]
+    axis = widened(value_axis("", inside), inside, np.concatenate(every))
     return Panel(Axis(step_label(evidence)), axis, tuple(marks), one_line(metric))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -48,6 +49,23 @@ def value_axis(label: str, values: ArrayLike) -> Axis:
         low=float(low - 0.2 * span) if cut_low else None,
         high=float(high + 0.2 * span) if cut_high else None,
     )
+
+
+def widened(axis: Axis, inside: ArrayLike, beyond: ArrayLike) -> Axis:
+    """The axis of values, made longer for others, but by no more than half of its length.
+
+    >>> widened(Axis("loss"), [1.0, 2.0], [1.5, 1e30]).high
+    2.5
+    """
+    values, others = (_places(axis, array) for array in (inside, beyond))
+    if not len(values) or not len(others) or axis.low is not None or axis.high is not None:
+        return axis
+    low, high = float(values.min()), float(values.max())
+    room = (high - low) / 2 or max(abs(high), 1.0) / 2
+    ends = max(low - room, min(low, others.min())), min(high + room, max(high, others.max()))
+    inner = ends[0] if ends[0] == low - room else None, ends[1] if ends[1] == high + room else None
+    given = [None if end is None else _value(axis, end) for end in inner]
+    return replace(axis, low=given[0], high=given[1])
 
 
 def domain_of(parameter: Parameter) -> Domain | None:
@@ -104,6 +122,17 @@ def unit_of(axis: Axis, values: Floats) -> Floats:
     low = finite.min() if axis.low is None else axis.low / 2
     high = finite.max() if axis.high is None else axis.high / 2
     return np.clip((places - low) / (high - low), 0, 1) if high > low else places * 0 + 0.5
+
+
+def _places(axis: Axis, values: ArrayLike) -> Floats:
+    """Finite values as the axis' scale sees them, small enough to be doubled."""
+    given = np.asarray(values, dtype=np.float64).ravel()
+    usable = given[np.abs(given) <= LARGEST]
+    return np.log10(usable[usable > 0]) if axis.scale == "log" else usable
+
+
+def _value(axis: Axis, place: float) -> float:
+    return _power(place) if axis.scale == "log" else min(max(place, -LARGEST), LARGEST)
 
 
 def _with_room(low: float, high: float, log: bool) -> tuple[float, float]:
