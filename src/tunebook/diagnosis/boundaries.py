@@ -17,7 +17,7 @@ from tunebook.diagnosis.questions import SEARCH_SPACE
 from tunebook.diagnosis.ranges import Range, extended, place
 from tunebook.diagnosis.surfaces import surface
 from tunebook.stats.edges import probability_beyond
-from tunebook.stats.permutation import Side, top_clustering
+from tunebook.stats.permutation import Clustering, Side, top_clustering
 
 # Of fewer results the best fifth is one or two trials, which lie somewhere.
 LEAST_TRIALS = 10
@@ -25,6 +25,9 @@ LEAST_TRIALS = 10
 TOP = 0.2
 # Weaker clustering would not stand beside the other sides, and is not worth a model.
 CLUSTERED = 0.05
+# Nor is it where the best trials lie near the middle of a range, however surely: their mean rank
+# along it must be this far out, from 0 to 1.
+OUTWARD = 0.65
 # Clustering alone also fires on an optimum inside, at three quarters of a range.
 BEYOND = 0.8
 # The part of a range that counts as near its end, in sentences.
@@ -96,14 +99,14 @@ def _edges(arm: Arm) -> list[Edge]:
             continue
         for side in ("low", "high"):
             if _may_extend(domain, side) and not _is_wall(arm.sampled.judged, column, side):
-                p = clustering.low if side == "low" else clustering.high
-                found.append(_looked_beyond(arm, column, side, p))
+                found.append(_looked_beyond(arm, column, side, clustering))
     return found
 
 
-def _looked_beyond(arm: Arm, column: int, side: Side, p: float) -> Edge:
+def _looked_beyond(arm: Arm, column: int, side: Side, seen: Clustering) -> Edge:
     """A side whose p-value counts only if a model expects the optimum beyond it, too."""
-    if p > CLUSTERED:
+    p, outward = (seen.low, 1 - seen.mean_rank) if side == "low" else (seen.high, seen.mean_rank)
+    if p > CLUSTERED or outward < OUTWARD:
         return Edge(arm, column, side, 1.0, math.nan)
     upper = side == "high"
     beyond = probability_beyond(surface(arm), column, 1.0 if upper else 0.0, upper=upper)

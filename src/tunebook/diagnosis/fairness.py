@@ -61,9 +61,9 @@ def fairness(evidence: Evidence) -> Finding:
 
 def unequal_looks(evidence: Evidence) -> list[Claim]:
     """Whether the best over training was taken over more evaluations in one setting."""
-    if evidence.objective.reduction != "best" or len(evidence.arms) < 2:
-        return []
     arms = [arm for arm in evidence.arms if arm.measured.readings]
+    if evidence.objective.reduction != "best" or len(arms) < 2:
+        return []
     name = evidence.objective.metric.name
 
     def looks(arm: Arm) -> float:
@@ -71,7 +71,7 @@ def unequal_looks(evidence: Evidence) -> list[Claim]:
         return float(np.median([0 if curve is None else len(curve) for curve in curves]))
 
     few, many = _ends(arms, looks)
-    if not arms or looks(few) >= EQUAL_LOOKS * looks(many):
+    if looks(few) >= EQUAL_LOOKS * looks(many):
         return []
     return [
         Claim(

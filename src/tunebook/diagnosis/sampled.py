@@ -15,7 +15,7 @@ from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import counted, of_setting
 from tunebook.diagnosis.questions import SAMPLED_ENOUGH
 from tunebook.diagnosis.surfaces import LEAST_MODELLED, tuned
-from tunebook.stats.best_of_k import best_of_k, expected_best
+from tunebook.stats.best_of_k import expected_best, quantile_best
 
 # The best tried point may fall short of the optimum by a few differences of interest in any study
 # that is worth its cost; five of them are half of what separates the best from the median trial.
@@ -79,8 +79,8 @@ def _density(arm: Arm, remaining: float, interest: float) -> Density:
     best = float(arm.measured.losses.min())
     good = int(np.count_nonzero(losses <= best + interest))
     half = max(len(losses) // 2, 1)
-    curve = best_of_k(losses, [max(half // 2, 1), half])
-    halving = math.nan if curve is None else float(curve.quantile[0] - curve.quantile[1])
+    before, after = quantile_best(losses, [max(half // 2, 1), half]).tolist()
+    halving = before - after if math.isfinite(before) and math.isfinite(after) else math.nan
     return Density(arm, len(losses), good, half, halving, remaining)
 
 
