@@ -136,13 +136,15 @@ def end_slope(steps: ArrayLike, values: ArrayLike, share: float = 0.3) -> Slope 
     noise = fit_ar1(y - y.mean() - slope * centred, fitted=2)
     if noise is None:
         return None
+    # Half a standard error is added: too low a correlation misleads more than too high a one.
+    rho = min(noise.rho + 0.5 * math.sqrt((1.0 - noise.rho**2) / count), 0.98)
     lags = np.abs(np.arange(count)[:, None] - np.arange(count))
-    variance = float(centred @ (noise.rho**lags) @ centred) * noise.sd**2 / squares**2
+    variance = float(centred @ (rho**lags) @ centred) * noise.sd**2 / squares**2
     error = math.sqrt(max(variance, 0.0))
-    freedom = max(count * (1.0 - noise.rho) / (1.0 + noise.rho) - 2.0, 2.0)
+    freedom = max(count * (1.0 - rho) / (1.0 + rho) - 2.0, 2.0)
     z = slope / error if error > 0.0 else math.copysign(math.inf, slope) if slope else 0.0
     falling, rising = (float(special.stdtr(freedom, side * z)) for side in (1.0, -1.0))
-    return Slope(slope, error, falling, rising, span, noise.rho)
+    return Slope(slope, error, falling, rising, span, rho)
 
 
 def saturation_step(
