@@ -68,6 +68,11 @@ def test_a_parameter_that_does_not_exist_has_no_point() -> None:
     assert drawn == 5  # every other trial, the infeasible one included
 
 
+def test_all_panels_have_one_value_axis() -> None:
+    assert len({panel.y for panel in figure().panels}) == 1
+    assert figure().panels[0].y.low == pytest.approx(0.0972)
+
+
 def test_the_sentence_has_the_numbers() -> None:
     assert figure().sentence == (
         "The best is trial 1 (error 0.1). The best 5 of 8 trials have rate 0.0001 to 0.01, "

@@ -75,7 +75,7 @@ def test_parameters_that_are_not_everywhere_are_left_out_and_named() -> None:
     found = shares(evidence_of(space, ran))
     assert found is not None
     assert found.names == ("act",)
-    assert found.note.endswith("Without slope, which do not exist in every trial.")
+    assert found.note.endswith("Left out, for not every trial has them: slope.")
     assert interactions(evidence_of(space, ran)) is None
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from tunebook.charts.figures import Figure, Mark, Panel
+from tunebook.charts.figures import Axis, Figure, Mark, Panel
 from tunebook.charts.ranges import bounds, domain_of, parameter_axis, position, value_axis
+from tunebook.charts.scales import ruler
 from tunebook.charts.scatter import scatter, scatter_note
 from tunebook.charts.selection import BEST_FEW, best_text, infeasible_text, without_value
 from tunebook.charts.wording import interval, limited, listed, metric_label, sentences
@@ -55,9 +57,16 @@ def _panel(evidence: Evidence, parameter: Parameter) -> Panel | None:
     points = scatter(evidence, lambda reading: _place(reading, parameter))
     if not points:
         return None
-    y = value_axis(metric_label(evidence.objective), [r.value or 0.0 for r in evidence.ranked])
     marks: tuple[Mark, ...] = (*bounds(parameter), *points)
-    return Panel(parameter_axis(parameter), y, marks, one_line(parameter.name))
+    return Panel(parameter_axis(parameter), _results(evidence), marks, one_line(parameter.name))
+
+
+def _results(evidence: Evidence) -> Axis:
+    """One axis for all panels, also those that lack some trials."""
+    values = [reading.value or 0.0 for reading in evidence.ranked]
+    axis = value_axis(metric_label(evidence.objective), values)
+    ends = ruler(axis, [values])
+    return replace(axis, low=ends.low, high=ends.high) if values else axis
 
 
 def _place(reading: Reading, parameter: Parameter) -> float:

@@ -202,5 +202,5 @@ def _note(evidence: Evidence, arm: Arm, kept: int, names: tuple[str, ...]) -> st
         f"From a Gaussian process of {kept} of {known} trials{where}."
         if kept < known
         else f"From a Gaussian process of {known} trials{where}.",
-        f"Without {listed(lacking)}, which do not exist in every trial." if lacking else "",
+        f"Left out, for not every trial has them: {listed(lacking)}." if lacking else "",
     )

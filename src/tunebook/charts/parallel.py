@@ -73,6 +73,7 @@ def parallel_coordinates(evidence: Evidence) -> Figure | None:
         (panel,),
         table,
         sentences(
+            _passed(drawn, parameters),
             left_out(len(drawn), len(evidence.ranked)),
             f"{counted(more, 'further parameter')} left out." if more else "",
             without_value(evidence),
@@ -91,16 +92,23 @@ def _line(
     place: dict[Setting, int],
 ) -> Line:
     setting, config = reading.record.trial.setting, reading.record.trial.config
-    y = [unit(p, config[p.name]) if p.name in config else np.nan for p in parameters]
-    name = "" if not strong else setting_text(setting) if several else f"best {BEST_FEW}"
+    y = np.array([*(unit(p, config.get(p.name)) for p in parameters), result], dtype=np.float64)
+    # A choice may hold null, which a parameter that does not exist must not be taken for.
+    there = [*(p.name in config for p in parameters), True]
+    best = f"best {BEST_FEW}" if strong else ""
     return Line(
-        np.arange(len(y) + 1.0),
-        np.array([*y, result], dtype=np.float64),
+        np.flatnonzero(there).astype(np.float64),
+        y[there],
         place.get(setting, 0) if several else 0 if strong else MANY,
-        name,
+        setting_text(setting) if several else best,
         tooltip(evidence, reading),
         "strong" if strong else "faint",
     )
+
+
+def _passed(readings: Sequence[Reading], parameters: Sequence[Parameter]) -> str:
+    complete = all(p.name in r.record.trial.config for r in readings for p in parameters)
+    return "" if complete else "A line passes over the parameters that its trial does not have."
 
 
 def _axis_name(parameter: Parameter) -> str:
