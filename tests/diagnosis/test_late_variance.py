@@ -44,7 +44,12 @@ def test_a_trend_is_no_noise() -> None:
     assert said.verdict is Verdict.GOOD
 
 
+def test_a_steep_beginning_is_not_late() -> None:
+    curve = falling(points=10, noise=1e-4)
+    assert late_variance(evidence_of([{"valid/error": curve}])).verdict is Verdict.UNKNOWN
+
+
 def test_too_few_points_are_named() -> None:
     said = late_variance(evidence_of([{"valid/error": [0.3, 0.1]}]))
     assert said.verdict is Verdict.UNKNOWN
-    assert said.advice == "Evaluate at least 8 times in a trial, at regular steps."
+    assert said.advice == "Evaluate at least 16 times in a trial, at regular steps."

@@ -61,4 +61,4 @@ def test_too_few_points_are_named() -> None:
         for trials in ([], [{"valid/error": [0.3, 0.2, 0.1]}]):
             said = question(evidence_of(trials))
             assert said.verdict is Verdict.UNKNOWN
-            assert said.advice == "Evaluate at least 12 times in a trial, at regular steps."
+            assert said.advice == "Evaluate at least 16 times in a trial, at regular steps."

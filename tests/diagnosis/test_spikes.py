@@ -82,6 +82,12 @@ def test_a_loss_that_leaves_for_good_is_no_spike() -> None:
     assert said.verdict is Verdict.GOOD
 
 
+def test_norms_that_rise_during_warmup_are_no_spike() -> None:
+    ramp = np.concatenate([np.full(6, 0.05), np.geomspace(3.0, 1.0, 194)])
+    trial = {"valid/error": [0.1], "norm": ramp * noisy(sd=0.05)}
+    assert spikes(evidence_of([trial], knobs=LOGGED)).verdict is Verdict.GOOD
+
+
 def test_what_is_missing_is_named() -> None:
     said = spikes(evidence_of([{"valid/error": falling()}], knobs=Knobs()))
     assert said.verdict is Verdict.UNKNOWN

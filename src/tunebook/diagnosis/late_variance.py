@@ -16,9 +16,11 @@ from tunebook.diagnosis.replication import LEAST_FREEDOM, trial_noise
 from tunebook.diagnosis.signals import losses_of
 from tunebook.stats.curves import late_noise
 
-# The last part of the curve that counts as late, and the fewest points in it.
+# The last part of the curve that counts as late, the fewest points in it, and the fewest in all:
+# late is never more than half of the training.
 LATE = 0.3
-LEAST_POINTS = 8
+LEAST_LATE = 8
+LEAST_POINTS = 2 * LEAST_LATE
 # Noise of twice what is of interest hides it even from the mean of several points.
 LOUD = 2.0
 # A sum of squared successive differences is worth two thirds as many independent squares.
@@ -31,7 +33,9 @@ def late_variance(evidence: Evidence) -> Finding:
     known = [
         (arm, arm.best, noise)
         for arm in evidence.arms
-        if arm.best and (noise := late_noise(losses_of(evidence, arm.best)[1], LATE)) is not None
+        if arm.best
+        and len(losses := losses_of(evidence, arm.best)[1]) >= LEAST_POINTS
+        and (noise := late_noise(losses, LATE)) is not None
     ]
     metric = evidence.objective.metric.name
     if interest is None or not known:
@@ -57,7 +61,7 @@ def _claim(
     evidence: Evidence, arm: Arm, best: Reading, noise: float, scale: float, what: str
 ) -> Claim:
     where = best_trial(evidence, arm, best.number)
-    points = max(LEAST_POINTS, math.ceil(LATE * len(losses_of(evidence, best)[1])))
+    points = max(LEAST_LATE, math.ceil(LATE * len(losses_of(evidence, best)[1])))
     freedom = WORTH * (points - 2)
     return Claim(
         f"Late in {where} {evidence.objective.metric.name} varies by {shown(noise)} from one "

@@ -24,8 +24,8 @@ END = 0.25
 LONGER = 0.25
 # A further quarter worth this many differences of interest makes short training a problem.
 FAR_TOO_SHORT = 3.0
-# Fewer points have no slope with an error.
-LEAST_POINTS = 12
+# An error of the slope takes 8 points, which should not be more than half of the training.
+LEAST_POINTS = 16
 # Saturated early: what came after this share of the training gained nothing of interest.
 EARLY = 1 / 3
 # The points about that share whose mean stands for the curve there, and those for its end.

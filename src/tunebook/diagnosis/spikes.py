@@ -26,8 +26,10 @@ LEAST_FACTOR: dict[Wanted, float] = {"train_loss": 1.5, "grad_norm": 5.0}
 # And how many robust deviations of the log. Batches have heavier tails than the normal law, in
 # which six would do.
 LEAST_DEVIATIONS = 10.0
-# The fewest points that show what is usual.
+# The fewest points that show what is usual, and the share of the beginning that has no level yet:
+# norms rise and fall while the learning rate warms up.
 LEAST_POINTS = 20
+BEGINNING = 0.05
 # Cheap first: whether a point could be a spike at all, by the mean of so many points before it. It
 # must rise above that by these shares of the factor and of the deviations, half for safety.
 SCREEN_WINDOW = 9
@@ -87,8 +89,10 @@ def _spikes_of(reading: Reading, one: Signal) -> tuple[Spike, ...] | None:
         return None
     if not _may_spike(values, factor):
         return ()
+    found = loss_spikes(steps, values, LEAST_DEVIATIONS, factor)
+    settled = steps[0] + BEGINNING * (steps[-1] - steps[0])
     # A loss that leaves for good has diverged, which is another question.
-    return tuple(s for s in loss_spikes(steps, values, LEAST_DEVIATIONS, factor) if s.recovered)
+    return tuple(spike for spike in found if spike.recovered and spike.step > settled)
 
 
 def _may_spike(values: Floats, factor: float) -> bool:
