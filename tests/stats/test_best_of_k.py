@@ -108,6 +108,7 @@ def test_what_the_sample_does_not_bound_is_infinite() -> None:
 def test_nan_is_left_out_and_too_few_trials_give_none() -> None:
     assert best_of_k([1.0, math.nan]) is None
     assert best_of_k([]) is None
+    assert best_of_k([-math.inf, 1.0]) is None
     curve = best_of_k([4.0, 2.0, math.nan, 3.0, 1.0])
     assert curve is not None
     assert curve.trials == 4

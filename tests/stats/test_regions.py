@@ -72,6 +72,9 @@ def test_where_there_is_nothing_to_separate_there_is_no_region() -> None:
         assert search(x, np.zeros(12)) is None
         assert search(np.ones((12, 2)), some) is None
     assert best_corner(x[:, :1], some) is None
+    balanced = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]], 2, axis=0)
+    assert best_cut(balanced, np.arange(8) % 2 == 0) is None
+    assert best_corner(balanced, np.arange(8) % 2 == 0) is None
     with pytest.raises(ValueError, match="12 points and 3 labels"):
         best_cut(x, [True, False, True])
 
@@ -80,3 +83,10 @@ def test_a_seed_gives_one_answer() -> None:
     rng = np.random.default_rng(6)
     x, label = rng.random((30, 2)), rng.random(30) < 0.5
     assert best_cut(x, label, seed=3) == best_cut(x, label, seed=3)
+
+
+def test_places_that_are_no_numbers_are_on_neither_side() -> None:
+    x = np.array([0.1, 0.2, np.inf, -np.inf, np.nan, 0.8, 0.9, 1e300])
+    region = best_cut(x, x > 0.5)
+    assert region is not None
+    assert region.cuts == (Cut(0, "high", 0.5),)

@@ -1,7 +1,7 @@
 """What the best of k trials would be: a curve with a band that holds for all k at once.
 
 Lower is better throughout. A trial that gave no result because its parameters do not work is
-worth +inf; NaN means that a trial tells nothing, and is left out. The trials are taken as a random
+worth +inf; NaN and -inf tell nothing, and are left out. The trials are taken as a random
 sample of what the search space gives: quasi-random points are read as if random.
 """
 
@@ -53,8 +53,8 @@ def best_of_k(
     >>> curve.ks.tolist(), curve.quantile.tolist()
     ([1, 2], [0.3, 0.2])
     """
-    y = np.asarray(losses, dtype=np.float64).ravel()
-    n = int(np.count_nonzero(~np.isnan(y)))
+    y = _sorted(losses)
+    n = len(y)
     if n < 2:
         return None
     wanted = np.arange(1, n // 2 + 1) if ks is None else np.asarray(ks, dtype=np.int64).ravel()
@@ -182,7 +182,7 @@ def _coverage(low: Floats, high: Floats) -> float:
 
 def _sorted(losses: ArrayLike) -> Floats:
     y = np.asarray(losses, dtype=np.float64).ravel()
-    return np.sort(y[~np.isnan(y)])
+    return np.sort(y[y > -np.inf])
 
 
 def _survival(n: int, ks: ArrayLike) -> Floats:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy import special
 from scipy.ndimage import median_filter
 
-from tunebook.stats.arrays import Floats
+from tunebook.stats.arrays import Floats, usable
 
 _FEWEST = 8
 _NORMAL_MAD = 1.4826022185056018
@@ -85,7 +85,7 @@ def fit_ar1(residuals: ArrayLike, fitted: int = 1) -> AR1 | None:
     bias, fitted (1 + rho) + 2 rho over n, and kept within 0 .. 0.98. None for fewer than 8.
     """
     e = np.asarray(residuals, dtype=np.float64).ravel()
-    e = e[np.isfinite(e)]
+    e = e[usable(e)]
     n = len(e)
     if n < _FEWEST:
         return None
@@ -108,7 +108,7 @@ def late_noise(values: ArrayLike, share: float = 0.3) -> float | None:
     fewer than 8 finite points.
     """
     y = np.asarray(values, dtype=np.float64).ravel()
-    y = y[np.isfinite(y)]
+    y = y[usable(y)]
     if len(y) < _FEWEST:
         return None
     late = y[-max(_FEWEST, math.ceil(share * len(y))) :]
@@ -174,5 +174,5 @@ def _finite(steps: ArrayLike, values: ArrayLike) -> tuple[Floats, Floats]:
     y = np.asarray(values, dtype=np.float64).ravel()
     if x.shape != y.shape:
         raise ValueError(f"each value needs a step, got {len(x)} steps and {len(y)} values")
-    good = np.isfinite(y)
+    good = usable(y)
     return x[good], y[good]

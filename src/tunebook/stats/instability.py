@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tunebook.stats.arrays import Bools, Floats
+from tunebook.stats.arrays import Bools, Floats, usable
 from tunebook.stats.curves import running_median
 from tunebook.stats.samples import median_absolute_deviation
 
@@ -88,7 +88,7 @@ def loss_spikes(
     finite values.
     """
     x, y = _pair(steps, losses)
-    good = np.isfinite(y)
+    good = usable(y)
     x, y = x[good], y[good]
     if len(y) < _FEWEST or np.any(y <= _SMALLEST):
         return ()
@@ -148,7 +148,7 @@ def gradient_norms(
 
 def _blow_up(norms: Floats, factor: float) -> int:
     """The index at which norms leave for good; their number when they do not."""
-    bad = np.flatnonzero(~np.isfinite(norms))
+    bad = np.flatnonzero(~usable(norms))
     end = int(bad[0]) if len(bad) else len(norms)
     if end < _FEWEST:
         return end

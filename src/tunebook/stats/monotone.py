@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tunebook.stats.arrays import Floats, Ints
+from tunebook.stats.arrays import Floats, Ints, usable
 from tunebook.stats.periodicity import ar1_noise
 from tunebook.stats.tails import tail_p
 
@@ -204,7 +204,7 @@ def _pool(y: Floats) -> tuple[Floats, Floats]:
 
 def _thin(values: Floats) -> tuple[Floats, Ints]:
     """Means of equal blocks of the finite values, and the index in the middle of each block."""
-    places = np.flatnonzero(np.isfinite(values))
+    places = np.flatnonzero(usable(values))
     block = max(1, math.ceil(len(places) / _SIZES[-1]))
     count = len(places) // block
     kept = places[len(places) - count * block :].reshape(count, block)
@@ -237,5 +237,5 @@ def _settled_lengths(y: Floats) -> Ints:
 
 def _step_noise(values: Floats) -> float:
     """Von Neumann's step-to-step standard deviation of the finite values."""
-    steps = np.diff(values[np.isfinite(values)])
+    steps = np.diff(values[usable(values)])
     return float(np.sqrt((steps**2).mean() / 2.0)) if len(steps) else 0.0

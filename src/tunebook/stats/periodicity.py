@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.signal import lfilter
 
-from tunebook.stats.arrays import Floats
+from tunebook.stats.arrays import Floats, usable
 from tunebook.stats.curves import detrend
 from tunebook.stats.tails import tail_p
 
@@ -36,12 +36,12 @@ def strongest_period(
     None for fewer than 24 finite values, or when nothing varies.
     """
     y = np.asarray(values, dtype=np.float64).ravel()
-    y = y[np.isfinite(y)]
+    y = y[usable(y)]
     n = len(y)
     if n < _FEWEST:
         return None
     residual = detrend(y, degree)
-    if np.ptp(residual) <= 1e-12 * np.abs(y).max():
+    if np.ptp(residual) <= max(1e-12 * np.abs(y).max(), 1e-100):
         return None
     found = _spectrum(residual[None, :], degree)
     place = int(np.argmax(found.ratios[0]))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tunebook.stats.arrays import Bools, Floats, Ints
+from tunebook.stats.arrays import Bools, Floats, Ints, usable
 from tunebook.stats.permutation import Side, permuted
 from tunebook.stats.tails import tail_p
 
@@ -94,7 +94,10 @@ def best_corner(
     return _search(x, label, corners, null)
 
 
-def _search(x: Floats, label: Bools, candidates: Sequence[tuple[Cut, ...]], null: Floats) -> Region:
+def _search(
+    x: Floats, label: Bools, candidates: Sequence[tuple[Cut, ...]], null: Floats
+) -> Region | None:
+    """The candidate with the highest score; None when the label is not more frequent in any."""
     held = {cut: cut.holds(x) for cut in {cut for cuts in candidates for cut in cuts}}
     inside = np.array(
         [functools.reduce(np.logical_and, [held[cut] for cut in cuts]) for cuts in candidates]
@@ -105,6 +108,8 @@ def _search(x: Floats, label: Bools, candidates: Sequence[tuple[Cut, ...]], null
     rows = np.arange(len(sizes))
     observed = table[rows, inside @ label.astype(np.int64)]
     best = int(np.argmax(observed))
+    if observed[best] <= 0.0:
+        return None
     highest = np.empty(len(null))
     for start in range(0, len(null), _CHUNK):
         block = null[start : start + _CHUNK].astype(np.float32)
@@ -158,6 +163,7 @@ def _cuts(x: Floats, column: int, most: int) -> list[Cut]:
 
 def _checked(points: ArrayLike, labels: ArrayLike) -> tuple[Floats, Bools]:
     x = np.asarray(points, dtype=np.float64)
+    x = np.where(usable(x), x, np.nan)
     x = x[:, None] if x.ndim == 1 else x
     label = np.asarray(labels, dtype=bool).ravel()
     if len(x) != len(label):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tunebook.stats.arrays import Floats
+from tunebook.stats.arrays import Floats, usable
 
 _NORMAL_MAD = 1.4826022185056018
 
@@ -43,7 +43,7 @@ class PooledSd:
 def finite(values: ArrayLike) -> Floats:
     """The finite values of a sample, `(m,)`."""
     array = np.asarray(values, dtype=np.float64).ravel()
-    return array[np.isfinite(array)]
+    return array[usable(array)]
 
 
 def standard_error(values: ArrayLike) -> float | None:
@@ -146,7 +146,7 @@ def paired_standard_error(first: ArrayLike, second: ArrayLike) -> float | None:
     b = np.asarray(second, dtype=np.float64).ravel()
     if a.shape != b.shape:
         raise ValueError(f"paired samples must have one length, got {len(a)} and {len(b)}")
-    both = np.isfinite(a) & np.isfinite(b)
+    both = usable(a) & usable(b)
     return standard_error(a[both] - b[both])
 
 

@@ -19,6 +19,7 @@ from scipy.stats import kstwo
 from tunebook.stats.arrays import Floats
 
 _FEWEST = 20
+_LARGEST = 1e30
 _FEWEST_IN_TAIL = 10
 _MOST_IN_TAIL = 64
 _DIMENSIONS = (1, 2, 3, 4, 5, 6, 8, 10)
@@ -87,8 +88,8 @@ def tail_fit(losses: ArrayLike, noise: float | None = None) -> TailFit | None:
     no tail fits.
     """
     y = np.asarray(losses, dtype=np.float64).ravel()
-    y = np.sort(y[~np.isnan(y)])
-    n, feasible = len(y), int(np.count_nonzero(np.isfinite(y)))
+    y = np.sort(y[y > -_LARGEST])
+    n, feasible = len(y), int(np.count_nonzero(y < _LARGEST))
     if n < _FEWEST:
         return None
     for share in (0.5, 0.35, 0.25):
@@ -104,7 +105,7 @@ def _fit(y: Floats, count: int, noise: float | None) -> TailFit | None:
     """Given the next loss, the `count` losses below it are a sample of F cut off there."""
     tail, edge = y[:count], float(y[count])
     spread = edge - float(tail[0])
-    if spread <= 0.0:
+    if spread <= 1.0 / _LARGEST:
         return None
     scaled = (tail - tail[0]) / spread
     noises = _NOISES if noise is None else np.array([max(noise / spread, _NOISES[0] / 4)])
