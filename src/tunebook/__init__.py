@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tunebook.app.api import load as load
     from tunebook.app.api import read as read
+    from tunebook.app.api import report_on as report_on
     from tunebook.app.api import run as run
     from tunebook.app.tracking import init as init
     from tunebook.app.tracking import log as log
@@ -54,6 +55,7 @@ _HOMES = {
     "load": "tunebook.app.api",
     "log": "tunebook.app.tracking",
     "read": "tunebook.app.api",
+    "report_on": "tunebook.app.api",
     "run": "tunebook.app.api",
 }
 

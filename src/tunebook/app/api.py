@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tunebook.app import display, places, start, workflow
 from tunebook.core.protocols import Program
@@ -12,6 +13,9 @@ from tunebook.core.results import Results
 from tunebook.core.study import Study
 from tunebook.execution import programs
 from tunebook.execution.processes import DEFAULT_GRACE
+
+if TYPE_CHECKING:
+    from tunebook.report.making import Report
 
 
 def run(
@@ -51,6 +55,25 @@ def run(
 def load(name: str, folder: Path | str | None = None) -> Results:
     """The results of a study of the book, as they are now."""
     return workflow.results(name, places.book_folder(folder))
+
+
+def report_on(
+    study: Results | str,
+    objective: str | None = None,
+    *,
+    compare: Results | str | None = None,
+    folder: Path | str | None = None,
+) -> Report:
+    """What a study shows: problems first, with what to do about them.
+
+    `objective` judges the trials anew: `"last"`, `"mean:5"` or a metric such as
+    `"valid/loss:lower"`. A notebook shows the report with its pictures; `print` shows its text.
+    """
+    from tunebook.app import reporting
+
+    results = load(study, folder) if isinstance(study, str) else study
+    other = load(compare, folder) if isinstance(compare, str) else compare
+    return reporting.on(results, objective, other)
 
 
 def read(file: Path | str) -> Study:

@@ -10,6 +10,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from tunebook.charts.appearance import stylesheet
 from tunebook.charts.figures import Figure
 from tunebook.charts.svg import svg
 from tunebook.core.findings import Verdict
@@ -26,8 +27,9 @@ from tunebook.report.making import Report, Row
 MOST_ROWS: Final = 200
 MOST_COLUMNS: Final = 10
 # Wide enough to be read on a desk, narrow enough that a phone need not shrink it much.
-FIGURE_WIDTH: Final = 440
-_SEPARATORS: Final = re.compile(r"(?<=[/_.\-=,:])(?=\w)")
+FIGURE_WIDTH: Final = 380
+# Between words, never within numbers.
+_SEPARATORS: Final = re.compile(r"(?<=[A-Za-z][/_.\-=,:])(?=[A-Za-z])")
 
 
 def page(report: Report) -> str:
@@ -40,6 +42,7 @@ def page(report: Report) -> str:
         .render(
             report=report,
             beside=beside,
+            elsewhere=functools.partial(pairing.elsewhere, report=report),
             pictures=[figure for figure in report.figures if figure.key not in shown],
             trials=_trials(report),
             columns=_columns(report),
@@ -62,6 +65,7 @@ def _templates() -> Environment:
         loader=PackageLoader("tunebook.report"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
+        finalize=lambda value: one_line(value) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -78,7 +82,8 @@ def _templates() -> Environment:
 
 
 def _style() -> str:
-    return resources.files("tunebook.report").joinpath("templates/style.css").read_text("utf-8")
+    own = resources.files("tunebook.report").joinpath("templates/style.css").read_text("utf-8")
+    return stylesheet() + own
 
 
 def _shown(text: str) -> Markup:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from tunebook.charts.comparison import compare
 from tunebook.charts.figures import Figure
+from tunebook.charts.gallery import figures
 from tunebook.core.domains import Value
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.findings import Finding, Verdict
 from tunebook.core.objective import Objective
-from tunebook.core.results import RUNNING
+from tunebook.core.results import RUNNING, Results
 from tunebook.core.space import Config, Fixed, Setting
 from tunebook.core.study import Study
+from tunebook.diagnosis.diagnosing import examine
+from tunebook.diagnosis.gathering import gather
 
 MOST_BEST = 10
 # Grids and lists have as many trials as they have points; the others as many as the study says.
@@ -116,6 +120,28 @@ class Report:
         return html.framed(self)
 
 
+def make(
+    results: Results,
+    objective: Objective | None = None,
+    *,
+    against: Results | None = None,
+    made: datetime | None = None,
+    version: str = "",
+) -> Report:
+    """The report on a study, under its own objective or another one, and beside another study."""
+    chosen = objective or results.study.objective
+    evidence = gather(_under(chosen, results))
+    comparison = _compare(evidence, against, version) if against is not None else None
+    return assemble(
+        evidence,
+        examine(evidence),
+        figures(evidence),
+        comparison=comparison,
+        made=made,
+        version=version,
+    )
+
+
 def assemble(
     evidence: Evidence,
     findings: Sequence[Finding],
@@ -150,6 +176,23 @@ def assemble(
         made,
         version,
     )
+
+
+def _compare(evidence: Evidence, against: Results, version: str) -> Comparison:
+    other = gather(_under(evidence.objective, against))
+    return Comparison(
+        assemble(other, examine(other), version=version),
+        evidence.study.difference(against.study),
+        compare(evidence, other),
+    )
+
+
+def _under(objective: Objective, results: Results) -> Results:
+    """The same trials, judged by an objective. What was known of another metric does not hold."""
+    study = results.study
+    if objective.metric != study.objective.metric:
+        study = replace(study, knobs=replace(study.knobs, chance=None, target=None))
+    return replace(results, study=replace(study, objective=objective))
 
 
 def _row(reading: Reading) -> Row:

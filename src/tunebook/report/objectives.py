@@ -42,6 +42,16 @@ def parse(text: str, results: Results) -> Objective:
     return replace(objective, metric=_metric(name, better, results))
 
 
+def require(objective: Objective, results: Results) -> None:
+    """Refuse to judge a study by a metric that none of its trials has logged."""
+    known, name = logged(results), objective.metric.name
+    if known and name not in known:
+        raise UnknownName(
+            f"{results.study.name} has not logged {name}, by which both would be judged; choose "
+            f"with --objective what both have logged. It has logged: {', '.join(known)}"
+        )
+
+
 def logged(results: Results) -> tuple[str, ...]:
     """The metrics of which some trial has logged a point, by name."""
     return tuple(sorted({n for record in results for n, c in record.curves.items() if len(c)}))
@@ -87,7 +97,8 @@ def _unknown(name: str, known: Iterable[str], study: str) -> str:
     metric, _, word = name.rpartition(":")
     if metric in known:
         words = ("lower", "higher", "best", "last", "mean:5")
-        return f"{word!r} says nothing of {metric}{did_you_mean(word, words)}; write {FORM}"
+        near = did_you_mean(word, words) or "."
+        return f"{word!r} says nothing of {metric}{near} Write {FORM}"
     if not known:
         return f"{study} has logged nothing yet, so there is no {name!r}"
     near = did_you_mean(name, known) or "."

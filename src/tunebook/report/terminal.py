@@ -10,13 +10,16 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tunebook.charts import textual
+from tunebook.charts.figures import Figure
 from tunebook.core.findings import Finding, Verdict
 from tunebook.core.representation import config_text, counts_text, number, one_line
-from tunebook.report import wording
+from tunebook.report import pairing, wording
 from tunebook.report.making import Comparison, Report, Row
 
 WIDTH: Final = 80
 MOST_SHOWN: Final = 5
+PLOT_HEIGHT: Final = 7
 _STYLES: Final = {
     Verdict.PROBLEM: "bold red",
     Verdict.WATCH: "yellow",
@@ -45,6 +48,7 @@ def text(report: Report, width: int = WIDTH) -> str:
 def screen(report: Report) -> RenderableType:
     """The report for a console, which decides on colours."""
     parts = [_header(report), _findings(report)]
+    parts += [_titled(figure.title, _plot(figure)) for figure in chosen(report)]
     if len(report.arms) > 1:
         parts.append(_titled("Settings", _arms(report)))
     if report.best:
@@ -53,6 +57,21 @@ def screen(report: Report) -> RenderableType:
         parts.append(_comparison(report, report.comparison))
     parts.append(_farewell(report))
     return Group(*(piece for part in parts for piece in (part, Text(""))), fit=True)
+
+
+def chosen(report: Report) -> tuple[Figure, ...]:
+    """The few pictures that help in text: of the worst finding, and of the search as a whole."""
+    known = {figure.key: figure for figure in report.figures}
+    found = [figure for figure in pairing.beside(report).values() if len(figure.panels) == 1]
+    overall = next((known[key] for key in ("best-so-far", "best-of-k") if key in known), None)
+    shown = [*found[:1], *([overall] if overall else [])]
+    return tuple({figure.key: figure for figure in shown}.values())
+
+
+def _plot(figure: Figure) -> Text:
+    drawn = textual.text(figure.panels[0], WIDTH - 4, PLOT_HEIGHT)
+    safe = "".join(c if c.isprintable() or c == "\n" else "?" for c in drawn)
+    return Text(safe, no_wrap=True, overflow="crop")
 
 
 def _header(report: Report) -> RenderableType:
@@ -82,9 +101,8 @@ def _findings(report: Report) -> RenderableType:
         grid.add_row(_mark(finding.verdict), one_line(finding.sentence))
         if finding.advice:
             grid.add_row("", _advice(finding))
-    good = report.with_verdict(Verdict.GOOD)
-    if good:
-        grid.add_row(_mark(Verdict.GOOD), wording.good(good))
+    for line in wording.good(report.with_verdict(Verdict.GOOD)):
+        grid.add_row(_mark(Verdict.GOOD), line)
     return Group(Text(wording.tally(report), style="bold"), grid)
 
 

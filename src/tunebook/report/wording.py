@@ -18,6 +18,8 @@ MARKS: Final = {
     Verdict.UNKNOWN: "?",
     Verdict.GOOD: "✓",
 }
+# Questions whose good answer is news in itself.
+ANSWERS: Final = ("winner", "importance", "caveats")
 NO_FINDINGS: Final = "No question could be asked: the study has no trials yet."
 BUDGET: Final = (
     "Verdicts are decided over the whole report, so that a healthy study shows any problem in at "
@@ -127,17 +129,13 @@ def compared(report: Report, comparison: Comparison) -> str:
         return f"{lacking.study.name} has no result yet under this objective."
     ours, theirs = one.best[0].value or 0.0, other.best[0].value or 0.0
     metric = one.objective.metric
-    counts = " and ".join(
-        str(len([r for r in x.rows if r.value is not None])) for x in (one, other)
-    )
     if ours == theirs:
-        return f"Both reach {metric.name} {number(ours)}, with {counts} measured trials."
+        return one_line(f"Both reach {metric.name} {number(ours)}.")
     ahead, behind = (one, other) if metric.is_better(ours, theirs) else (other, one)
     return one_line(
-        f"{ahead.study.name} has the better result: {metric.name} "
-        f"{number(ahead.best[0].value)} against {number(behind.best[0].value)} "
-        f"of {behind.study.name}, a difference of {number(abs(ours - theirs))}, with {counts} "
-        "measured trials. Whether that is more than luck, two best results cannot tell."
+        f"{ahead.study.name} has the better result: {metric.name} {_of_trials(ahead)}, against "
+        f"{_of_trials(behind)} in {behind.study.name}. Whether the difference, "
+        f"{number(abs(ours - theirs))}, is more than luck, two best results cannot tell."
     )
 
 
@@ -159,14 +157,20 @@ def verdict(finding: Finding) -> str:
     return f"{MARKS[finding.verdict]} {finding.verdict}"
 
 
-def good(findings: Sequence[Finding]) -> str:
-    """The good ones in a line or two."""
-    return f"Nothing wrong found with: {', '.join(map(question, findings))}."
+def good(findings: Sequence[Finding]) -> list[str]:
+    """The good ones in a few lines: answers in full, the others by name."""
+    answers = [one_line(f.sentence) for f in findings if f.question.key in ANSWERS]
+    calm = [question(finding) for finding in findings if finding.question.key not in ANSWERS]
+    return [*answers, *([f"Nothing wrong found with: {', '.join(calm)}."] if calm else [])]
 
 
 def measured(report: Report) -> int:
     """How many trials have a result."""
     return sum(row.value is not None for row in report.rows)
+
+
+def _of_trials(report: Report) -> str:
+    return f"{number(report.best[0].value)} (the best of {measured(report)} measured)"
 
 
 def _count(number: int, noun: str) -> str:
