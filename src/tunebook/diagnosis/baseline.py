@@ -11,7 +11,7 @@ from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import counted, percent, shown
 from tunebook.diagnosis.questions import BASELINE
-from tunebook.stats.samples import binomial_standard_error, median_absolute_deviation
+from tunebook.stats.samples import binomial_standard_error
 
 # The best of many trials, each looked at many times, exceeds chance by three or four standard
 # errors without having learnt anything; by five, hardly ever.
@@ -71,6 +71,6 @@ def _error(evidence: Evidence, best: Reading, chance: float) -> float:
     late = np.empty(0) if curve is None else curve.values[-LAST:]
     steps = np.diff(late[np.isfinite(late)])
     # Differences, so that a metric that still improves does not count as one that scatters.
-    seen = median_absolute_deviation(steps) if len(steps) >= 3 else None
-    known = [error for error in (sampling, seen and seen / math.sqrt(2)) if error]
+    seen = float(np.std(steps)) / math.sqrt(2) if len(steps) >= 3 else None
+    known = [error for error in (sampling, seen) if error]
     return max(known, default=CLEAR_SHARE * abs(chance) / CLEARLY)

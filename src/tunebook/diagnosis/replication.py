@@ -20,6 +20,8 @@ LEAST_FREEDOM = 2
 SEEDS_TO_RUN = 5
 # One-sided 5% and power 80%: z = 1.645 and 0.842.
 QUANTILES = 1.645 + 0.842
+# Beyond it no number of seeds would be run; the square must stay a number.
+MOST_RATIO = 1e6
 
 
 def trial_variance(evidence: Evidence) -> Finding:
@@ -108,4 +110,4 @@ def seeds_needed(sd: float, difference: float) -> int:
     >>> seeds_needed(sd=0.004, difference=0.004), seeds_needed(sd=0.001, difference=0.01)
     (13, 2)
     """
-    return max(2, math.ceil(2 * (QUANTILES * sd / difference) ** 2))
+    return max(2, math.ceil(2 * min(QUANTILES * sd / difference, MOST_RATIO) ** 2))
