@@ -23,6 +23,7 @@ COLUMNS = 100
 BINS = 40
 FEW_POINTS = 200
 _LEVELS = (0.1, 0.5, 0.9)
+_PERCENTILES = (1, 10, 25, 50, 75, 90, 99, 100)
 
 
 def norm_by_step(evidence: Evidence) -> Figure | None:
@@ -56,31 +57,22 @@ def norm_histogram(evidence: Evidence) -> Figure | None:
     norms = _usable(np.concatenate([c.values for _, c in curves])) if curves else np.array([])
     if not len(norms):
         return None
-    edges = _edges(norms)
-    counts, _ = np.histogram(norms, edges)
-    share = 100 * counts / len(norms)
+    bars = _bars(norms)
     ninetieth = float(np.quantile(norms, 0.9))
     clipping = _clipping(evidence, curves[0][0])
     rules = [Rule(ninetieth, "x", f"90% below {number(ninetieth)}")]
     if clipping is not None:
         rules.append(Rule(clipping, "x", f"clipping of the best {number(clipping)}", dashed=False))
-    ranges = [f"{number(a)} to {number(b)}" for a, b in itertools.pairwise(edges)]
-    labels = tuple(f"{r}: {s:.2g}%" for r, s in zip(ranges, share, strict=True))
-    bars = Bars(edges[:-1], edges[1:], share, np.zeros(len(share)), labels=labels)
-    table, cut = limited(
-        ("percentile", "norm"),
-        [
-            (str(p), number(float(np.percentile(norms, p))))
-            for p in (1, 10, 25, 50, 75, 90, 99, 100)
-        ],
-    )
+    at = np.percentile(norms, _PERCENTILES)
+    rows = [(str(p), number(float(norm))) for p, norm in zip(_PERCENTILES, at, strict=True)]
+    table, cut = limited(("percentile", "norm"), rows)
     return Figure(
         "gradient-histogram",
         "Distribution of the gradient norm",
         _distribution(norms, curves[0], clipping),
         (
             Panel(
-                Axis("gradient norm", "log" if edges[0] > 0 else "linear"),
+                Axis("gradient norm", "log" if bars.left[0] > 0 else "linear"),
                 Axis("share of the steps, %", low=0.0),
                 (bars, *rules),
             ),
@@ -157,6 +149,16 @@ def _clipping(evidence: Evidence, reading: Reading) -> float | None:
     value = reading.record.trial.config.get(evidence.study.knobs.clipping or "")
     usable = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if usable and value else None
+
+
+def _bars(norms: Floats) -> Bars:
+    """The share of norms in each bin, in percent."""
+    edges = _edges(norms)
+    counts, _ = np.histogram(norms, edges)
+    share = 100 * counts / len(norms)
+    ranges = [f"{number(a)} to {number(b)}" for a, b in itertools.pairwise(edges)]
+    labels = tuple(f"{r}: {s:.2g}%" for r, s in zip(ranges, share, strict=True))
+    return Bars(edges[:-1], edges[1:], share, np.zeros(len(share)), labels=labels)
 
 
 def _edges(norms: Floats) -> Floats:

@@ -24,7 +24,7 @@ from tunebook.charts.wording import counted, limited, sentences
 from tunebook.core.domains import Choice
 from tunebook.core.evidence import Evidence, Reading
 from tunebook.core.representation import number, one_line, value_text
-from tunebook.core.space import Parameter, Setting
+from tunebook.core.space import Parameter
 
 MOST_LINES = 300
 MOST_AXES = 12
@@ -38,31 +38,9 @@ def parallel_coordinates(evidence: Evidence) -> Figure | None:
     drawn = (*best, *others)
     if len(drawn) < 2 or not parameters:
         return None
-    values = np.array([reading.value for reading in drawn], dtype=np.float64)
-    axis = value_axis("", values)
-    results = unit_of(axis, values)
-    names = [_axis_name(parameter) for parameter in parameters]
-    metric = one_line(evidence.objective.metric.name) + (" (log)" if axis.scale == "log" else "")
-    several, place = len(evidence.arms) > 1, groups(evidence)
-    lines = [
-        _line(evidence, reading, parameters, result, rank < len(best), several, place)
-        for rank, (reading, result) in enumerate(zip(drawn, results, strict=True))
-    ]
-    marks: list[Mark] = [Rule(float(i), "x", dashed=False) for i in range(len(names) + 1)]
-    marks += lines[len(best) :] + lines[: len(best)][::-1]
-    marks += [text for i, p in enumerate(parameters) for text in _ends(p, i)]
-    marks += _result_ends(values, len(names), axis)
-    panel = Panel(
-        Axis("", "category", categories=(*names, metric)),
-        Axis("share of the range", low=-0.08, high=1.08),
-        tuple(marks),
-    )
+    metric = one_line(evidence.objective.metric.name)
     table, cut = limited(
-        (
-            "trial",
-            *(one_line(p.name) for p in parameters),
-            one_line(evidence.objective.metric.name),
-        ),
+        ("trial", *(one_line(p.name) for p in parameters), metric),
         [_row(reading, parameters) for reading in drawn],
     )
     more = len(searched(evidence)) - len(parameters)
@@ -70,7 +48,7 @@ def parallel_coordinates(evidence: Evidence) -> Figure | None:
         "parallel",
         "Parallel coordinates",
         _sentence(evidence, parameters, best),
-        (panel,),
+        (_panel(evidence, parameters, drawn, len(best)),),
         table,
         sentences(
             _passed(drawn, parameters),
@@ -82,15 +60,37 @@ def parallel_coordinates(evidence: Evidence) -> Figure | None:
     )
 
 
+def _panel(
+    evidence: Evidence, parameters: Sequence[Parameter], drawn: Sequence[Reading], best: int
+) -> Panel:
+    """Axes, then the many lines, then the best from the worst of them up, then the axes' ends."""
+    values = np.array([reading.value for reading in drawn], dtype=np.float64)
+    axis = value_axis("", values)
+    lines = [
+        _line(evidence, reading, parameters, result, rank < best)
+        for rank, (reading, result) in enumerate(zip(drawn, unit_of(axis, values), strict=True))
+    ]
+    metric = one_line(evidence.objective.metric.name) + (" (log)" if axis.scale == "log" else "")
+    names = (*map(_axis_name, parameters), metric)
+    marks: list[Mark] = [Rule(float(place), "x", dashed=False) for place in range(len(names))]
+    marks += lines[best:] + lines[:best][::-1]
+    marks += [text for place, p in enumerate(parameters) for text in _ends(p, place)]
+    marks += _result_ends(values, len(parameters), axis)
+    return Panel(
+        Axis("", "category", categories=names),
+        Axis("share of the range", low=-0.08, high=1.08),
+        tuple(marks),
+    )
+
+
 def _line(
     evidence: Evidence,
     reading: Reading,
     parameters: Sequence[Parameter],
     result: float,
     strong: bool,
-    several: bool,
-    place: dict[Setting, int],
 ) -> Line:
+    several = len(evidence.arms) > 1
     setting, config = reading.record.trial.setting, reading.record.trial.config
     y = np.array([*(unit(p, config.get(p.name)) for p in parameters), result], dtype=np.float64)
     # A choice may hold null, which a parameter that does not exist must not be taken for.
@@ -99,7 +99,7 @@ def _line(
     return Line(
         np.flatnonzero(there).astype(np.float64),
         y[there],
-        place.get(setting, 0) if several else 0 if strong else MANY,
+        groups(evidence).get(setting, 0) if several else 0 if strong else MANY,
         setting_text(setting) if several else best,
         tooltip(evidence, reading),
         "strong" if strong else "faint",

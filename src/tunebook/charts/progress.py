@@ -29,25 +29,16 @@ def best_so_far(evidence: Evidence) -> Figure | None:
     """Every result by trial number, and the best until then in each setting."""
     if not evidence.ranked:
         return None
-    steps = {arm.setting: _records(arm) for arm in evidence.arms}
     several = len(evidence.arms) > 1
     lines = [
-        Line(
-            np.array([*(r.number for r in records), last.number], dtype=np.float64),
-            np.array([*(r.value for r in records), records[-1].value], dtype=np.float64),
-            group,
-            "" if several else "best so far",
-            f"best so far of {setting_text(arm.setting)}" if several else "best so far",
-            "strong",
-            steps=True,
-        )
+        _stairs(arm, group, several)
         for arm, group in zip(evidence.arms, groups(evidence).values(), strict=True)
-        if (records := steps[arm.setting]) and (last := arm.readings[-1])
+        if arm.ranked
     ]
     rows = [
-        (str(r.number), setting_text(arm.setting), number(r.value))
+        (str(record.number), setting_text(arm.setting), number(record.value))
         for arm in evidence.arms
-        for r in steps[arm.setting]
+        for record in _records(arm)
     ]
     table, cut = limited(("trial", "setting", "best so far"), rows)
     y = value_axis(metric_label(evidence.objective), [r.value or 0.0 for r in evidence.ranked])
@@ -130,6 +121,23 @@ def band_notes(evidence: Evidence) -> tuple[str, ...]:
         "result seen; points are taken as if random, infeasible trials as worst.",
         f"It rests on {MOST_FOR_BAND} of {most} trials, evenly." if most > MOST_FOR_BAND else "",
         f"{chosen} chosen by results or repeated, and left out." if adaptive else "",
+    )
+
+
+def _stairs(arm: Arm, group: int, several: bool) -> Line:
+    """The best until each trial of an arm, to its last."""
+    records = _records(arm)
+    numbers = [*(record.number for record in records), arm.readings[-1].number]
+    values = [*(record.value for record in records), records[-1].value]
+    where = f" of {setting_text(arm.setting)}" if several else ""
+    return Line(
+        np.array(numbers, dtype=np.float64),
+        np.array(values, dtype=np.float64),
+        group,
+        "" if several else "best so far",
+        f"best so far{where}",
+        "strong",
+        steps=True,
     )
 
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from tunebook.charts.wording import counted, listed
-from tunebook.core.evidence import Arm, Evidence, Reading, Standing
+from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.representation import number, one_line
 from tunebook.core.space import Setting
 
@@ -103,8 +103,3 @@ def infeasible_text(evidence: Evidence) -> str:
 def bad_edge(evidence: Evidence) -> float:
     """The end of the value axis at which infeasible trials are drawn."""
     return np.inf if evidence.objective.metric.better == "lower" else -np.inf
-
-
-def values_of(arm: Arm) -> np.ndarray:
-    """The results of an arm as the metric gives them, NaN where there is none."""
-    return arm.losses if arm.objective.metric.better == "lower" else -arm.losses

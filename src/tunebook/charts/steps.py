@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -25,23 +24,12 @@ def best_steps(evidence: Evidence) -> Figure | None:
     shares = _shares(evidence, budget)
     if not len(shares):
         return None
-    edges = np.linspace(0.0, max(1.0, float(shares.max())), BINS + 1)
-    best = shares[: max(len(shares) // _BEST_SHARE, 1)]
-    inner, _ = np.histogram(best, edges)
-    outer, _ = np.histogram(shares, edges)
-    ranges = [f"{100 * a:.0f}-{100 * b:.0f}%" for a, b in itertools.pairwise(edges)]
-    labels = tuple(
-        f"{where}: {counted(int(n), 'trial')}" for where, n in zip(ranges, outer, strict=True)
-    )
-    percent = 100 * edges
-    bars = (
-        _bars(percent, np.zeros(BINS), inner, 0, "best quarter", labels),
-        _bars(percent, inner.astype(np.float64), outer, 1, "other trials", labels),
-    )
+    best, others, ranges = _bars(shares)
     rules = (Rule(100 * EARLY, "x", "10%"), Rule(100 * LATE, "x", "75%"))
+    counts = zip(ranges, best.top, others.top, strict=True)
     table, cut = limited(
         ("share of the budget", "best quarter", "all trials"),
-        [(w, str(i), str(o)) for w, i, o in zip(ranges, inner, outer, strict=True)],
+        [(where, f"{inner:.0f}", f"{outer:.0f}") for where, inner, outer in counts],
     )
     unit = evidence.study.knobs.steps_unit
     left = len(evidence.only(Standing.CENSORED))
@@ -53,7 +41,7 @@ def best_steps(evidence: Evidence) -> Figure | None:
             Panel(
                 Axis(f"share of the {number(budget)} {unit}, %"),
                 Axis("trials", low=0.0),
-                bars + rules,
+                (best, others, *rules),
             ),
         ),
         table,
@@ -82,10 +70,22 @@ def _shares(evidence: Evidence, budget: float) -> Floats:
     return np.array(steps, dtype=np.float64) / budget if budget > 0 else np.array([])
 
 
-def _bars(
-    edges: Floats, base: Floats, top: Floats, group: int, name: str, labels: tuple[str, ...]
-) -> Bars:
-    return Bars(edges[:-1], edges[1:], top.astype(np.float64), base, group, name, labels)
+def _bars(shares: Floats) -> tuple[Bars, Bars, list[str]]:
+    """The best quarter of the trials, all others on top of it, and the bins in words."""
+    edges = np.linspace(0.0, max(1.0, float(shares.max())), BINS + 1)
+    best = shares[: max(len(shares) // _BEST_SHARE, 1)]
+    inner, outer = (np.histogram(part, edges)[0].astype(np.float64) for part in (best, shares))
+    left, right = 100 * edges[:-1], 100 * edges[1:]
+    ranges = [f"{low:.0f}-{high:.0f}%" for low, high in zip(left, right, strict=True)]
+    labels = tuple(
+        f"{where}: {counted(int(count), 'trial')}"
+        for where, count in zip(ranges, outer, strict=True)
+    )
+    return (
+        Bars(left, right, inner, np.zeros(BINS), 0, "best quarter", labels),
+        Bars(left, right, outer, inner, 1, "other trials", labels),
+        ranges,
+    )
 
 
 def _sentence(shares: Floats, budget: float, unit: str) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -10,10 +12,13 @@ from tunebook.charts.figures import Axis, Figure, Panel, Points
 from tunebook.charts.ranges import value_axis
 from tunebook.charts.selection import spread
 from tunebook.charts.wording import counted, limited, listed, sentences
+from tunebook.core.curves import Floats
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.representation import number, one_line
 from tunebook.core.results import RUNNING, AttemptRecord
 from tunebook.core.trials import OutcomeKind
+
+Tried: TypeAlias = tuple[Reading, AttemptRecord]
 
 BY_VALUE = "infeasible by its value"
 KINDS = (
@@ -36,23 +41,13 @@ def outcome_timeline(evidence: Evidence) -> Figure | None:
     attempts = [(r, a) for r in evidence.readings for a in r.record.attempts]
     if not attempts:
         return None
-    by_kind: dict[str, list[tuple[Reading, AttemptRecord]]] = {}
+    by_kind: dict[str, list[Tried]] = {}
     for reading, attempt in attempts:
         by_kind.setdefault(_kind(reading, attempt), []).append((reading, attempt))
     kinds = tuple(kind for kind in KINDS if kind in by_kind)
     kept = {kind: spread(by_kind[kind], MOST_OF_KIND) for kind in kinds}
-    rows = [
-        _points(kind, kept[kind], np.full(len(kept[kind]), float(row)))
-        for row, kind in enumerate(kinds)
-    ]
-    panels = [Panel(Axis("trial"), Axis("", "category", categories=kinds), tuple(rows), "Outcomes")]
-    seconds = [a.seconds for _, a in attempts]
-    if max(seconds) > 0:
-        timed = [_points(k, kept[k], np.array([a.seconds for _, a in kept[k]])) for k in kinds]
-        axis = value_axis("seconds of an attempt", [s for s in seconds if s > 0])
-        if axis.scale == "linear":
-            axis = replace(axis, low=0.0)
-        panels.append(Panel(Axis("trial"), axis, tuple(timed), "Seconds"))
+    seconds = [attempt.seconds for _, attempt in attempts]
+    panels = [_outcomes(kept), *([_seconds(kept)] if max(seconds) > 0 else [])]
     table, cut = limited(
         ("outcome", "attempts", "median seconds", "most common reason"),
         [_row(kind, by_kind[kind]) for kind in kinds],
@@ -73,6 +68,25 @@ def outcome_timeline(evidence: Evidence) -> Figure | None:
     )
 
 
+def _outcomes(kept: Mapping[str, Sequence[Tried]]) -> Panel:
+    rows = [
+        _points(kind, tried, np.full(len(tried), float(row)))
+        for row, (kind, tried) in enumerate(kept.items())
+    ]
+    y = Axis("", "category", categories=tuple(kept))
+    return Panel(Axis("trial"), y, tuple(rows), "Outcomes")
+
+
+def _seconds(kept: Mapping[str, Sequence[Tried]]) -> Panel:
+    times = {kind: np.array([a.seconds for _, a in tried]) for kind, tried in kept.items()}
+    every = np.concatenate(list(times.values()))
+    axis = value_axis("seconds of an attempt", every[every > 0])
+    if axis.scale == "linear":
+        axis = replace(axis, low=0.0)
+    points = [_points(kind, kept[kind], times[kind]) for kind in kept]
+    return Panel(Axis("trial"), axis, tuple(points), "Seconds")
+
+
 def _kind(reading: Reading, attempt: AttemptRecord) -> str:
     if attempt.outcome is None:
         return RUNNING
@@ -83,7 +97,7 @@ def _kind(reading: Reading, attempt: AttemptRecord) -> str:
     return attempt.outcome.kind.value
 
 
-def _points(kind: str, chosen: tuple[tuple[Reading, AttemptRecord], ...], y: np.ndarray) -> Points:
+def _points(kind: str, chosen: Sequence[Tried], y: Floats) -> Points:
     return Points(
         np.array([reading.number for reading, _ in chosen], dtype=np.float64),
         y,
@@ -102,7 +116,7 @@ def _reason(reading: Reading, attempt: AttemptRecord) -> str:
     return one_line(reading.why if by_value else attempt.outcome.reason)
 
 
-def _row(kind: str, found: list[tuple[Reading, AttemptRecord]]) -> tuple[str, ...]:
+def _row(kind: str, found: Sequence[Tried]) -> tuple[str, ...]:
     reasons = [_reason(reading, attempt) for reading, attempt in found]
     common = max(dict.fromkeys(reasons), key=reasons.count)
     middle = float(np.median([attempt.seconds for _, attempt in found]))

@@ -11,8 +11,6 @@ from tunebook.core.representation import number, one_line, value_text
 
 MOST_ROWS = 50
 
-__all__ = ["change", "counted", "interval", "limited", "listed", "metric_label", "sentences"]
-
 
 def counted(count: int, noun: str) -> str:
     """A number of things.
