@@ -30,7 +30,7 @@ class Hyperparameters:
 
     def vector(self) -> Array:
         """The logarithms, in which priors are normal."""
-        return np.log(np.concatenate([self.lengths, [self.amplitude, self.noise]]))
+        return np.asarray(np.log([*self.lengths, self.amplitude, self.noise]))
 
     @staticmethod
     def of(vector: Array) -> Hyperparameters:

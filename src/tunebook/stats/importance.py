@@ -17,7 +17,7 @@ from scipy.stats import norm, qmc, rankdata
 from tunebook.stats.gaussian_process import GaussianProcess, fit
 from tunebook.stats.kernels import Array, Mask, matern, scaled, squared_differences
 
-_SAMPLES = 512
+_SAMPLES = 1024
 _TEST_LENGTH = 0.5
 
 
@@ -55,6 +55,7 @@ def importance(process: GaussianProcess, seed: int = 0) -> Importance:
     d = process.dimensions
     base, other = _two_samples(process, seed)
     at_base, at_other = process.mean(base), process.mean(other)
+    level = float(np.mean(np.concatenate([at_base, at_other])))
     # A constant surface has no variance to share.
     variance = float(np.var(np.concatenate([at_base, at_other]))) or 1.0
 
@@ -63,7 +64,7 @@ def importance(process: GaussianProcess, seed: int = 0) -> Importance:
         mixed = base.copy()
         mixed[:, columns] = other[:, columns]
         at_mixed = process.mean(mixed)
-        alone = variance - float(np.mean((at_other - at_mixed) ** 2)) / 2.0
+        alone = float(np.mean((at_other - level) * (at_mixed - at_base)))
         return alone, float(np.mean((at_base - at_mixed) ** 2)) / 2.0
 
     singly = np.array([closed((column,)) for column in range(d)]) / variance
@@ -153,7 +154,7 @@ def _unexplained(rest: Array, scores: Array, mask: Mask) -> tuple[Array, Array]:
     # `fit` sorts its rows, so residuals are asked for at the rows as they are.
     noise = max(process.hyperparameters.noise, 1e-3)
     covariance = process.covariance(rest, rest) + noise * np.eye(len(rest))
-    residual = np.linalg.solve(covariance, scores)
+    residual = np.asarray(np.linalg.solve(covariance, scores), dtype=np.float64)
     return residual, 1.0 + matern(scaled(apart, np.full(rest.shape[1], 1.0)))
 
 
