@@ -24,7 +24,7 @@ from tunebook.app import cli
 from tunebook.files import spool
 
 # Mappings from names that users choose, not from names that we do.
-CHOSEN = {"fixed", "outcomes", "params", "setting", "metrics", "differences", "equal"}
+CHOSEN = {"fixed", "outcomes", "params", "setting", "metrics", "differences", "equal", "numbers"}
 KINDS = {type(None): "null", bool: "boolean", int: "number", float: "number", str: "text"}
 
 
@@ -105,6 +105,7 @@ def test_the_shapes_of_json(book: Path, capsys: pytest.CaptureFixture[str]) -> N
         *shapes(*(["show", "mixed", str(n), "--json"] for n in range(1, 9))),
         *shapes(["compare", "size/1", "size/2", "mixed/1", "--json"]),
         *shapes(["book", "--json"]),
+        *shapes(*(["report", name, "--json"] for name in studies)),
     ]
     check_snapshot("json.txt", "\n".join(lines))
 

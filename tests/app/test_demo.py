@@ -20,13 +20,16 @@ def original(name: str) -> str:
 
 
 def check_words(out: str) -> None:
-    """What it prints fits a terminal and ends in the best trials, the book and the way on."""
+    """What it prints fits a terminal and ends in the book, the report and the way on."""
     assert max(map(len, (line.rstrip() for line in out.splitlines()))) <= 80
     order = [
         "asks a question",
-        "Best trials",
         "The book",
         "best       valid/error",
+        "The report",
+        "judged   best valid/error",
+        "Best trials",
+        "Wrote tunebook-demo/report.html",
         "Go on with: cd",
     ]
     places = [out.index(part) for part in order]
@@ -42,6 +45,7 @@ def test_a_short_demo_and_a_second_one(here: Path, capsys: pytest.CaptureFixture
     check_words(first.out)
     assert "model: 0 of 2 trials done" in first.err
     assert (PLACE / "model.yaml").read_text() == short
+    assert (PLACE / "report.html").read_text().startswith("<!DOCTYPE html>")
     second = call(capsys, "demo", "--trials", "1")
     assert (second.code, second.out) == (0, first.out)
     assert second.err.splitlines()[0].startswith("model: 2 of 2 trials done")

@@ -30,7 +30,7 @@ def test_findings_come_first_and_the_worst_of_them() -> None:
         "           → Expand it: learning_rate: {log: [1e-4, 1.0]}.",
         "! watch    The loss jumps in 3 trials.",
         "           → Clip at 1.2.",
-        "? unknown  No configuration ran twice.",
+        "? unknown  trial variance: No configuration ran twice.",
         "           → Run 5 seeds.",
         "✓ good     model=cnn wins with a probability of 0.98.",
         "✓ good     Nothing wrong found with: baseline.",

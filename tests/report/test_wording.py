@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from reported import by_hand, compared, records, study
+from reported import UNKNOWN, by_hand, compared, records, study
 from tunebook.core.objective import Constraint, Metric, Objective
 from tunebook.core.results import Results
+from tunebook.diagnosis import questions
 from tunebook.diagnosis.gathering import gather
 from tunebook.report import wording
 from tunebook.report.making import Comparison, Report, assemble
@@ -71,6 +72,16 @@ def test_good_answers_are_told_and_good_checks_are_named() -> None:
         "Nothing wrong found with: baseline.",
     ]
     assert wording.good([]) == []
+
+
+def test_unknown_questions_with_the_same_remedy_are_told_together() -> None:
+    other = replace(UNKNOWN, question=questions.PERIODICITY, sentence="Too few points.")
+    alone = replace(UNKNOWN, question=questions.CLIPPING, advice="")
+    report = assemble(gather(RESULTS), (UNKNOWN, other, alone))
+    assert wording.unknown(report) == [
+        ("trial variance, periodicity: No configuration ran twice.", "Run 5 seeds."),
+        ("clipping: No configuration ran twice.", ""),
+    ]
 
 
 def test_what_to_do_next_is_the_advice_of_the_worst() -> None:

@@ -9,17 +9,19 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from tunebook.app import describe, places, start, tables, workflow
+from tunebook.app import describe, places, reporting, start, tables, workflow
 from tunebook.core.errors import ProgramError
 from tunebook.core.results import Results
+from tunebook.report import terminal
 from tunebook.running.loop import Ending
 
 FILE = "model.yaml"
+PAGE = "report.html"
 _NEEDED = ("torch", "safetensors", "mnist1d")
 
 
 def run_demo(folder: Path, trials: int, *, quiet: bool) -> Ending:
-    """Write the demo's study into a folder, run it, show the best trials and the book."""
+    """Write the demo's study into a folder, run it, show the book and the report."""
     missing = [name for name in _NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise ProgramError(f"the demo needs {' and '.join(missing)}: pip install 'tunebook[demo]'")
@@ -29,13 +31,17 @@ def run_demo(folder: Path, trials: int, *, quiet: bool) -> Ending:
     book = folder / places.DEFAULT_FOLDER
     wish = start.Wish(folder / FILE, trials=trials)
     ending, results = start.run_file(wish, book, workflow.Options(), quiet=quiet)
-    console.print(tables.study(describe.study(results, top=5)))
-    if ending.done:
-        console.print(
-            Text("\nThe book: what was run, what came of it, how to have it again", "bold")
-        )
-        console.print(tables.sheet(describe.sheet(workflow.book(book), book)))
-        console.print(_next_steps(folder, results))
+    if not ending.done:
+        console.print(tables.study(describe.study(results, top=5)))
+        return ending
+    console.print(Text("The book: what was run, what came of it, how to have it again", "bold"))
+    console.print(tables.sheet(describe.sheet(workflow.book(book), book)))
+    report = reporting.on(results)
+    console.print(Text("\nThe report: what the study shows, and what to do next\n", "bold"))
+    console.print(terminal.screen(report))
+    for line in reporting.write(report, folder / PAGE):
+        console.print(line)
+    console.print(_next_steps(folder, results))
     return ending
 
 

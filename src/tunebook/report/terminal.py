@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from tunebook.charts import textual
-from tunebook.charts.figures import Figure
-from tunebook.core.findings import Finding, Verdict
+from tunebook.charts.figures import Band, Figure, Line, Points, Rule
+from tunebook.core.findings import Verdict
 from tunebook.core.representation import config_text, counts_text, number, one_line
 from tunebook.report import pairing, wording
 from tunebook.report.making import Comparison, Report, Row
@@ -62,10 +62,17 @@ def screen(report: Report) -> RenderableType:
 def chosen(report: Report) -> tuple[Figure, ...]:
     """The few pictures that help in text: of the worst finding, and of the search as a whole."""
     known = {figure.key: figure for figure in report.figures}
-    found = [figure for figure in pairing.beside(report).values() if len(figure.panels) == 1]
+    found = [figure for figure in pairing.beside(report).values() if _suits_text(figure)]
     overall = next((known[key] for key in ("best-so-far", "best-of-k") if key in known), None)
     shown = [*found[:1], *([overall] if overall else [])]
     return tuple({figure.key: figure for figure in shown}.values())
+
+
+def _suits_text(figure: Figure) -> bool:
+    """Points and lines on plain axes do; what needs names along its axes, or colours, does not."""
+    return len(figure.panels) == 1 and all(
+        isinstance(mark, Points | Line | Band | Rule) for mark in figure.panels[0].marks
+    )
 
 
 def _plot(figure: Figure) -> Text:
@@ -97,10 +104,15 @@ def _findings(report: Report) -> RenderableType:
     if not report.findings:
         return Text(wording.NO_FINDINGS)
     grid = _grid(9)
-    for finding in report.with_verdict(Verdict.PROBLEM, Verdict.WATCH, Verdict.UNKNOWN):
-        grid.add_row(_mark(finding.verdict), one_line(finding.sentence))
-        if finding.advice:
-            grid.add_row("", _advice(finding))
+    said = [
+        (finding.verdict, one_line(finding.sentence), finding.advice)
+        for finding in report.with_verdict(Verdict.PROBLEM, Verdict.WATCH)
+    ]
+    said += [(Verdict.UNKNOWN, *pair) for pair in wording.unknown(report)]
+    for verdict, sentence, advice in said:
+        grid.add_row(_mark(verdict), sentence)
+        if advice:
+            grid.add_row("", _advice(advice))
     for line in wording.good(report.with_verdict(Verdict.GOOD)):
         grid.add_row(_mark(Verdict.GOOD), line)
     return Group(Text(wording.tally(report), style="bold"), grid)
@@ -110,11 +122,11 @@ def _mark(verdict: Verdict) -> Text:
     return Text(f"{wording.MARKS[verdict]} {verdict}", style=_STYLES[verdict])
 
 
-def _advice(finding: Finding) -> RenderableType:
+def _advice(advice: str) -> RenderableType:
     inner = Table.grid(padding=(0, 1, 0, 0))
     inner.add_column(width=1)
     inner.add_column(overflow="fold")
-    inner.add_row(Text("→", style="dim"), one_line(finding.advice))
+    inner.add_row(Text("→", style="dim"), one_line(advice))
     return inner
 
 

@@ -157,6 +157,17 @@ def verdict(finding: Finding) -> str:
     return f"{MARKS[finding.verdict]} {finding.verdict}"
 
 
+def unknown(report: Report) -> list[tuple[str, str]]:
+    """What is not known and what would make it known; questions with the same advice together."""
+    groups: dict[str, list[Finding]] = {}
+    for finding in report.with_verdict(Verdict.UNKNOWN):
+        groups.setdefault(finding.advice or finding.sentence, []).append(finding)
+    return [
+        (one_line(f"{', '.join(map(question, group))}: {group[0].sentence}"), group[0].advice)
+        for group in groups.values()
+    ]
+
+
 def good(findings: Sequence[Finding]) -> list[str]:
     """The good ones in a few lines: answers in full, the others by name."""
     answers = [one_line(f.sentence) for f in findings if f.question.key in ANSWERS]
