@@ -26,7 +26,9 @@ FOUND = 3
 LEAST_FOR_MORE = 16
 RESAMPLES = 200
 # An estimate of "how many more" that spans more than this factor is none.
-WIDEST = 4.0
+WIDEST = 5.0
+# Nobody runs a thousand times the trials: beyond, the number only has to stay one.
+MOST_DOUBLINGS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def _rough(gain: float) -> str:
 
 
 def _claim(evidence: Evidence, one: Density, interest: float) -> Claim:
-    more = trials_needed(_losses(one.arm), interest)
+    more = trials_needed(_losses(one.arm), interest, len(one.arm.parameters))
     where = of_setting(evidence, one.arm)
     if more is None:
         advice = (
@@ -144,40 +146,41 @@ def _numbers(one: Density, interest: float) -> dict[str, float]:
     }
 
 
-def trials_needed(losses: Floats, interest: float, seed: int = 0) -> tuple[int, int, int] | None:
+def trials_needed(
+    losses: Floats, interest: float, dimensions: int, seed: int = 0
+) -> tuple[int, int, int] | None:
     """How many trials it takes until twice as many gain less: an estimate within its interval.
 
-    Near a quadratic optimum the best of k falls like a power of k, so that each doubling gains a
-    fixed share of what the one before gained. That share is taken from the last two doublings
-    that the sample can tell of, with its interval from resampling. None where it is too wide.
+    Near a quadratic optimum the best of k falls like k^(-2/g), g being the number of parameters
+    that matter: each doubling gains a fixed share of what the one before gained. The share is
+    taken from the last two doublings that the sample can tell of, between those of one parameter
+    and of all, with its interval from resampling. None where that is too wide.
     """
     finite = losses[np.isfinite(losses)]
-    if len(finite) < LEAST_FOR_MORE:
+    if len(finite) < LEAST_FOR_MORE or not dimensions:
         return None
     random = np.random.default_rng(seed)
     drawn = finite[random.integers(len(finite), size=(RESAMPLES, len(finite)))]
     # Infeasible trials cost as much as others: the same share of further ones will be.
     scale = len(losses) / len(finite)
-    middle = _size(finite, interest)
-    sizes = np.sort([_size(one, interest) for one in drawn])
-    low, high = float(sizes[RESAMPLES // 10]), float(sizes[-RESAMPLES // 10])
-    if not (math.isfinite(middle) and high <= WIDEST * low and low <= middle <= high):
+    middle = _size(finite, interest, dimensions)
+    sizes = np.sort([_size(one, interest, dimensions) for one in drawn])
+    low, high = max(float(sizes[RESAMPLES // 10]), len(finite)), float(sizes[-RESAMPLES // 10])
+    if middle <= len(finite) or high > WIDEST * low:
         return None
-    if middle * scale <= len(losses):
-        return None
-    low = max(low, len(finite))
+    low, high = min(low, middle), max(high, middle)
     return math.ceil(scale * low), math.ceil(scale * middle), math.ceil(scale * high)
 
 
-def _size(finite: Floats, interest: float) -> float:
+def _size(finite: Floats, interest: float, dimensions: int) -> float:
     """The number of trials from which a doubling gains less than `interest`."""
     n = len(finite)
     few, some, many = expected_best(finite, [n // 8, n // 4, n // 2]).tolist()
     before, after = few - some, some - many
     if after <= interest:
         return n / 2
-    share = after / before if before > 0 else 1.0
-    if share >= 1.0:
-        return math.inf
+    slowest = 2.0 ** (-2.0 / dimensions)
+    share = min(max(after / before if before > 0 else 1.0, 0.25), slowest)
+    # The doubling from a quarter to a half gained too much; so many more until one does not.
     doublings = math.log(interest / after) / math.log(share)
-    return float(n / 2 * 2.0 ** min(doublings, 60.0))
+    return n / 2 * float(2.0 ** min(doublings, MOST_DOUBLINGS))
