@@ -32,6 +32,7 @@ from tunebook.diagnosis.training_loss import training_loss
 from tunebook.diagnosis.validation import validation_size
 from tunebook.diagnosis.warmup import warmup
 from tunebook.diagnosis.winner import winner
+from tunebook.stats.threads import one_thread
 
 Answer: TypeAlias = Callable[[Evidence], Finding]
 
@@ -53,5 +54,6 @@ def diagnose(results: Results, objective: Objective | None = None) -> tuple[Find
 
 def examine(evidence: Evidence) -> tuple[Finding, ...]:
     """The same for evidence that has been gathered already."""
-    findings = within_budget([answer(evidence) for answer in ANSWERS])
+    with one_thread():
+        findings = within_budget([answer(evidence) for answer in ANSWERS])
     return tuple(sorted(findings, key=lambda finding: finding.verdict.rank))

@@ -19,6 +19,9 @@ from tunebook.core.space import Config, Fixed, Setting
 from tunebook.core.study import Study
 from tunebook.diagnosis.diagnosing import examine
 from tunebook.diagnosis.gathering import gather
+from tunebook.diagnosis.surfaces import tuned
+from tunebook.stats.optima import Optimum
+from tunebook.stats.threads import one_thread
 
 MOST_BEST = 10
 # Grids and lists have as many trials as they have points; the others as many as the study says.
@@ -130,16 +133,21 @@ def make(
 ) -> Report:
     """The report on a study, under its own objective or another one, and beside another study."""
     chosen = objective or results.study.objective
-    evidence = gather(_under(chosen, results))
-    comparison = _compare(evidence, against, version) if against is not None else None
-    return assemble(
-        evidence,
-        examine(evidence),
-        figures(evidence),
-        comparison=comparison,
-        made=made,
-        version=version,
-    )
+    with one_thread():
+        evidence = gather(_under(chosen, results))
+        comparison = _compare(evidence, against, version) if against is not None else None
+        findings = examine(evidence)
+        pictures = figures(evidence, _optima(evidence))
+    return assemble(evidence, findings, pictures, comparison=comparison, made=made, version=version)
+
+
+def _optima(evidence: Evidence) -> dict[Setting, Optimum] | None:
+    """What the models behind the verdicts say of each setting: its whiskers in the pictures."""
+    models = tuned(evidence)
+    if models is None:
+        return None
+    settings = (arm.setting for arm in models.arms)
+    return dict(zip(settings, models.contest.optima, strict=True))
 
 
 def assemble(
