@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tunebook.core.curves import Floats
-from tunebook.core.evidence import Evidence, Standing
-from tunebook.core.findings import Claim, Finding, Question, Verdict
+from tunebook.core.evidence import Evidence
+from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.core.space import Role
 from tunebook.diagnosis.judging import finding, listed, unknown
 from tunebook.diagnosis.phrases import counted, percent, shown
@@ -40,6 +40,8 @@ MOST_PAIRS = 2
 # often fail to show what does matter.
 LEAST_FOR_NOTHING = 24
 TRIALS_FOR_NOTHING = 5
+# So many settings, those with most trials, are tested for what is searched in them.
+MOST_ARMS = 2
 # Enough for a p-value that is corrected for six parameters and two tests.
 PERMUTATIONS = 499
 
@@ -64,14 +66,14 @@ class Weight:
 def nothing_matters(evidence: Evidence) -> Finding:
     """Whether results depend on what was searched, or look like repetitions of one trial."""
     data = whole(evidence)
-    if not data.names:
-        return _without_parameters(NOTHING_MATTERS, evidence)
     if len(data.losses) < LEAST_TRIALS:
         return unknown(
             NOTHING_MATTERS,
             f"{counted(len(data.losses), 'result')} cannot show that nothing matters.",
             f"Run at least {LEAST_TRIALS - len(data.losses)} more trials.",
         )
+    if not data.names:
+        return finding(NOTHING_MATTERS, [], "No parameter varies.")
     p = _anything(evidence, data)
     spread = float(np.ptp(np.quantile(data.losses, [0.1, 0.9])))
     numbers = {"p": p, "spread": spread}
@@ -103,14 +105,14 @@ def nothing_matters(evidence: Evidence) -> Finding:
 def which_matter(evidence: Evidence) -> Finding:
     """Shares of the variance, interactions, and what could be fixed. It raises no alarm."""
     data = whole(evidence)
-    if not data.names:
-        return _without_parameters(IMPORTANCE, evidence)
     if len(data.losses) < LEAST_TRIALS:
         return unknown(
             IMPORTANCE,
             f"{counted(len(data.losses), 'result')} cannot show which parameters matter.",
             f"Run at least {LEAST_TRIALS - len(data.losses)} more trials.",
         )
+    if not data.names:
+        return finding(IMPORTANCE, [], "No parameter varies.")
     if np.ptp(data.losses) == 0.0:
         return unknown(IMPORTANCE, "All results are equal.", "Check what the program logs.")
     weights, pairs = _weights(evidence, data)
@@ -140,12 +142,6 @@ def which_matter(evidence: Evidence) -> Finding:
     )
 
 
-def _without_parameters(question: Question, evidence: Evidence) -> Finding:
-    if evidence.only(Standing.MEASURED):
-        return finding(question, [], "No parameter varies.")
-    return unknown(question, "There is no result yet.", "Run the study.")
-
-
 def _anything(evidence: Evidence, data: Whole) -> float:
     """The p-value of "nothing matters" from two tests: of all at once, and of the clearest one."""
     together = anything_matters(
@@ -165,7 +161,10 @@ def _weights(evidence: Evidence, data: Whole) -> _Weights:
     if evidence not in _KNOWN:
         process = fit(data.points, shortened_tail(data.losses), categories=data.categories)
         shares = importance(process)
-        p = [_tested(data, column, share) for column, share in enumerate(shares.total)]
+        p = [
+            _tested(evidence, data, name) if share >= LEAST_SHARE else 1.0
+            for name, share in zip(data.names, shares.total, strict=True)
+        ]
         weights = tuple(
             Weight(name, float(corrected), float(share))
             for name, corrected, share in zip(data.names, holm(p), shares.total, strict=True)
@@ -174,13 +173,27 @@ def _weights(evidence: Evidence, data: Whole) -> _Weights:
     return _KNOWN[evidence]
 
 
-def _tested(data: Whole, column: int, share: float) -> float:
-    """The p-value of one parameter. Tests are dear: what has no share is not tested."""
-    if share < LEAST_SHARE:
-        return 1.0
-    categories = data.categories
+def _tested(evidence: Evidence, data: Whole, name: str) -> float:
+    """The p-value of one parameter. Tests are dear: what has no share is not tested.
+
+    What makes settings is tested on all trials. What is searched is tested within settings: they
+    share points, so that in all trials together the others' coordinates would give it away.
+    """
+    if evidence.study.space[name].makes_settings or len(evidence.arms) == 1:
+        return _test(data, name)
+    arms = sorted(evidence.arms, key=lambda arm: -len(arm.sampled.measured))[:MOST_ARMS]
+    alone = [whole(evidence, arm) for arm in arms if len(arm.sampled.measured) >= LEAST_TRIALS]
+    tests = [_test(one, name) for one in alone if name in one.names]
+    return min([1.0, *(len(tests) * p for p in tests)])
+
+
+def _test(data: Whole, name: str) -> float:
     return matters(
-        data.points, data.losses, column, categories=categories, permutations=PERMUTATIONS
+        data.points,
+        data.losses,
+        data.names.index(name),
+        categories=data.categories,
+        permutations=PERMUTATIONS,
     )
 
 

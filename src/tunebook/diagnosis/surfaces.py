@@ -75,9 +75,10 @@ class Whole:
     categories: NDArray[np.bool_]
 
 
-def whole(evidence: Evidence) -> Whole:
-    """The sampled results of all settings together, at most so many."""
-    readings = [r for r in evidence.readings if r.value is not None and r.is_sampled]
+def whole(evidence: Evidence, arm: Arm | None = None) -> Whole:
+    """The sampled results of all settings together, or of one, at most so many."""
+    asked = evidence.readings if arm is None else arm.readings
+    readings = [r for r in asked if r.value is not None and r.is_sampled]
     loss = evidence.objective.metric.loss
     losses = np.array([loss(r.value) for r in readings if r.value is not None], dtype=np.float64)
     kept = thinned(losses, MOST_MODELLED)
