@@ -9,9 +9,9 @@ from tunebook.stats.kernels import Array
 from tunebook.stats.optima import DRAWS, quasi_random
 
 REACH = 0.2
-_INSIDE = 13
-_BEYOND = 4
-_OTHERS = 32
+_INSIDE = 10
+_BEYOND = 3
+_OTHERS = 20
 
 
 def probability_beyond(

@@ -165,12 +165,12 @@ def shortened_tail(values: ArrayLike, spread: float = 3.0) -> Array:
     [1.0, 2.0, 3.0, 4.0, 6.0]
     """
     losses = np.asarray(values, dtype=float)
+    finite = losses[np.isfinite(losses)]
     middle = float(np.median(losses))
-    deviation = float(np.median(np.abs(losses - middle)))
-    if not np.isfinite(middle) or deviation == 0.0:
-        finite = losses[np.isfinite(losses)]
-        return np.asarray(np.minimum(losses, np.max(finite, initial=-np.inf)))
-    return np.asarray(np.minimum(losses, middle + spread * deviation))
+    deviation = float(np.median(np.abs(finite - middle))) if np.isfinite(middle) else 0.0
+    # Without a scale, as when most losses are infinite, the worst finite loss is bad enough.
+    cut = middle + spread * deviation if deviation else np.max(finite, initial=-np.inf)
+    return np.asarray(np.minimum(losses, cut))
 
 
 def _condition(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import norm, qmc, rankdata
 
 from tunebook.stats.gaussian_process import GaussianProcess, fit
-from tunebook.stats.kernels import Array, Mask, matern, scaled, squared_differences
+from tunebook.stats.kernels import Array, Mask, matern, squared_differences
 
 _SAMPLES = 1024
 _TEST_LENGTH = 0.5
@@ -115,7 +115,7 @@ def matters(
     """The p-value of "this parameter does nothing, alone or together with others".
 
     A score test: a process without the parameter explains the losses, and what it leaves is
-    tried against kernels of the parameter, alone and times that of the others. The column is
+    tried against the kernel of the parameter, alone and times that of each other. The column is
     permuted, and nothing else depends on it, so that the p-value is exact under the null.
     """
     places, scores = np.array(points, dtype=float, ndmin=2), _normal_scores(values)
@@ -123,7 +123,7 @@ def matters(
     rest = np.delete(places, column, axis=1)
     residual, context = _unexplained(rest, scores, np.delete(mask, column))
     own = places[:, [column]]
-    kernel = _centred(matern(squared_differences(own, own, mask[[column]])[0] / _TEST_LENGTH**2))
+    kernel = _centred(_own_kernel(squared_differences(own, own, mask[[column]])[0]))
     weights = np.outer(residual, residual) * context
     return _permutation_share(weights, kernel, permutations, np.random.default_rng(seed))
 
@@ -150,12 +150,14 @@ def _unexplained(rest: Array, scores: Array, mask: Mask) -> tuple[Array, Array]:
     if not rest.shape[1]:
         return scores, np.ones((len(scores), len(scores)))
     process = fit(rest, scores, categories=mask)
-    apart = squared_differences(rest, rest, mask)
     # `fit` sorts its rows, so residuals are asked for at the rows as they are.
     noise = max(process.hyperparameters.noise, 1e-3)
     covariance = process.covariance(rest, rest) + noise * np.eye(len(rest))
     residual = np.asarray(np.linalg.solve(covariance, scores), dtype=np.float64)
-    return residual, 1.0 + matern(scaled(apart, np.full(rest.shape[1], 1.0)))
+    # Centred, so that an effect which turns about with another parameter is not averaged away.
+    kernels = [_centred(_own_kernel(apart)) for apart in squared_differences(rest, rest, mask)]
+    varying = [kernel / np.mean(np.diag(kernel)) for kernel in kernels if np.any(kernel)]
+    return residual, 1.0 + np.sum(varying, axis=0) / max(len(varying), 1)
 
 
 def _permutation_share(
@@ -175,6 +177,11 @@ def _normal_scores(values: ArrayLike) -> Array:
     """Ranks as quantiles of the normal distribution: bad tails have no say."""
     losses = np.asarray(values, dtype=float)
     return np.asarray(norm.ppf((rankdata(losses) - 0.5) / len(losses)))
+
+
+def _own_kernel(squared_difference: Array) -> Array:
+    """The kernel of one parameter that tests look through: of half its range."""
+    return matern(squared_difference / _TEST_LENGTH**2)
 
 
 def _centred(kernel: Array) -> Array:

@@ -72,6 +72,7 @@ def candidates(process: GaussianProcess, random: np.random.Generator) -> Array:
     tried = np.unique(process.points, axis=0)
     tried = tried[np.argsort(process.mean(tried), kind="stable")][:_SPREAD_CANDIDATES]
     found = np.concatenate([spread[promising], tried])
+    numeric = ~process.categories
     for width in (0.15, 0.05):
         mean, variance = process.predict(found)
         centres = [
@@ -80,8 +81,8 @@ def candidates(process: GaussianProcess, random: np.random.Generator) -> Array:
         ]
         about = np.repeat(found[np.concatenate(centres)], _LOCAL_CANDIDATES // 16, axis=0)
         steps = width * random.standard_normal(about.shape)
-        steps[:, process.categories] = 0.0
-        found = np.concatenate([found, np.clip(about + steps, 0.0, 1.0)])
+        about[:, numeric] = np.clip(about + steps, 0.0, 1.0)[:, numeric]
+        found = np.concatenate([found, about])
     return np.unique(found, axis=0)
 
 
