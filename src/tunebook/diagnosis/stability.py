@@ -23,18 +23,19 @@ from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import best_trial, counted, of_setting, shown, times
 from tunebook.diagnosis.questions import STABILITY
 from tunebook.diagnosis.signals import finite_points, losses_of, signal
-from tunebook.stats.arrays import Bools, Ints
+from tunebook.stats.arrays import Bools
 from tunebook.stats.permutation import rank_sum_p, top_clustering
 
 Manner: TypeAlias = Literal["early", "sudden"]
 
 # Fewer measured trials show no trend towards an edge.
 LEAST_MEASURED = 5
-# The chance that the loss still falls at the edge, without which higher rates would not help.
-STILL_FALLS = 0.9
-# The shares of the trials, the better ones and those nearest to the edge, that show it.
-BETTER = 0.6
+# The best third of the sound trials must crowd below the edge at this level, and a line through the
+# nearest of them must fall, before the slope at the edge is asked about.
+TOP = 1 / 3
+CROWDED = 0.05
 NEAREST = 0.3
+# Terms of the surface give way where trials are few.
 LEAST_FREEDOM = 4
 # A trial that ends within this share of the training, or before its loss has covered half of the
 # usual fall, was unstable early; warmup cures that, and clipping what comes later.
@@ -76,8 +77,8 @@ def stability(evidence: Evidence) -> Finding:
         STABILITY,
         [_claim(evidence, edge, name) for edge in found],
         _calm(evidence, tried, found, name),
-        method="rates of infeasible trials against the others, and of the best against the rest, "
-        f"by rank sums; the slope of the results in log {name} at the edge",
+        method="rates of infeasible trials against the others by rank sums; the slope at the edge "
+        "of a surface that is a parabola in every parameter",
         numbers={} if not found else {"edge": found[0].rate, "best": found[0].best_rate},
     )
 
@@ -101,11 +102,7 @@ def _edge(arm: Arm, name: str) -> Edge | None:
     rate = _threshold(x, bad, best_rate)
     ranks = rankdata(-x)
     diverging = rank_sum_p(ranks, int(bad.sum()), float(ranks[bad].sum()))
-    sound = ~broken & (rates < rate)
-    crowding = top_clustering(np.log(rates[sound]), tried.losses[sound])
-    p = 1.0 if crowding is None else max(diverging, crowding.high)
-    if p < 1.0 and _falls_at(rate, tried, rates, sound, name) < STILL_FALLS:
-        p = 1.0
+    p = max(diverging, _p_of_falling(rate, tried, rates, ~broken & (rates < rate), name))
     beyond = tuple(tried.readings[i] for i in counted_in if broken[i] and rates[i] >= rate)
     return Edge(arm, best, best_rate, rate, beyond, p)
 
@@ -126,28 +123,27 @@ def _threshold(rates: Floats, broken: Bools, best_rate: float) -> float:
     return math.sqrt(float(x[at - 1]) * float(x[at]))
 
 
-def _falls_at(rate: float, tried: Arm, rates: Floats, sound: Bools, name: str) -> float:
-    """The chance that the loss of sound trials still falls at a rate, by two looks.
+def _p_of_falling(rate: float, tried: Arm, rates: Floats, sound: Bools, name: str) -> float:
+    """The p-value of results that still improve at a rate: of a slope below zero there.
 
-    A parabola in the logarithm of the rate over the better trials (far from the optimum the
-    surface tells nothing of the edge), and a line over those nearest to it: the parabola sees more
-    trials, the line is not bent by a curve that flattens.
+    A parabola in every parameter, the rate's on its log scale, over all sound trials. A curve that
+    has flattened bends it, so the best trials must also crowd below the edge, and a line through
+    those nearest to it must fall.
     """
     rows = np.flatnonzero(sound)
-    better = rows[np.argsort(tried.losses[rows], kind="stable")]
-    better = better[: max(math.ceil(BETTER * len(rows)), LEAST_MEASURED)]
-    nearest = rows[np.argsort(-rates[rows], kind="stable")]
+    crowding = top_clustering(np.log(rates[rows]), tried.losses[rows], TOP)
+    if crowding is None or crowding.high > CROWDED:
+        return 1.0
+    x = np.log(rates[rows] / rate)
+    nearest = np.argsort(-x, kind="stable")
     nearest = nearest[: max(math.ceil(NEAREST * len(rows)), LEAST_MEASURED)]
+    if np.ptp(x[nearest]) > 0 and np.polyfit(x[nearest], tried.losses[rows][nearest], 1)[0] >= 0:
+        return 1.0
     others = [i for i, p in enumerate(tried.parameters) if p.name != name]
-
-    def chance(rows: Ints, degree: int) -> float:
-        # The rate in question is at 0, where the slope is the coefficient of x.
-        x = np.vander(np.log(rates[rows] / rate), degree + 1, increasing=True)
-        kept = others[: max(len(rows) - degree - 1 - LEAST_FREEDOM, 0)]
-        planes = np.nan_to_num(tried.points[rows][:, kept], nan=0.5) - 0.5
-        return _falling(np.column_stack([x, planes]), tried.losses[rows])
-
-    return max(chance(better, 2), chance(nearest, 1))
+    places = np.nan_to_num(tried.points[rows][:, others], nan=0.5) - 0.5
+    # The rate in question is at 0, where the slope is the coefficient of x.
+    table = np.column_stack([np.ones(len(x)), x, x**2, places, places**2])
+    return 1.0 - _falling(table[:, : max(len(rows) - LEAST_FREEDOM, 3)], tried.losses[rows])
 
 
 def _falling(table: Floats, losses: Floats) -> float:
