@@ -16,7 +16,7 @@ from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Constraint, Metric, Objective
 from tunebook.core.space import Space
 from tunebook.core.trials import Outcome, OutcomeKind
-from tunebook.diagnosis.gathering import FAR_OUT, gather
+from tunebook.diagnosis.gathering import FAR_OUT, LARGEST, gather
 
 SPACE = Space.of(nuisance={"rate": Float(1e-4, 1.0, log=True)})
 
@@ -80,6 +80,13 @@ def test_without_a_chance_level_only_the_far_out_are_infeasible() -> None:
     said = evidence(values)
     assert standings(said) == ["measured"] * 7 + ["infeasible"]
     assert said.readings[7].why == f"5 is over {FAR_OUT:g} deviations worse than the median"
+
+
+@pytest.mark.parametrize("value", [1e200, -1e200])
+def test_a_value_too_large_to_reckon_with_has_diverged(value: float) -> None:
+    said = evidence([0.1, value])
+    assert standings(said) == ["measured", "infeasible"]
+    assert said.readings[1].why == f"{value:g} is too large"
 
 
 def test_a_far_better_value_is_no_fault() -> None:
@@ -155,5 +162,5 @@ def test_only_what_is_measured_has_a_finite_value(
         assert reading.value is None or np.isfinite(reading.value)
         assert measured or reading.why
     if said.best is not None:
-        finite = [v for v in values if np.isfinite(v)]
+        finite = [v for v in values if abs(v) <= LARGEST]
         assert said.best.value == min(finite)

@@ -17,6 +17,8 @@ from tunebook.diagnosis.failures import infeasible_by_error
 LEAST_GAIN = 0.10
 # Further than this from the median, in median absolute deviations, a result is no result.
 FAR_OUT = 5.0
+# A result beyond this has diverged, or will make every sum of squares overflow.
+LARGEST = 1e100
 # Fewer values say nothing of their own spread.
 LEAST_FOR_SPREAD = 8
 
@@ -55,6 +57,8 @@ def _read(results: Results, record: TrialRecord, objective: Objective, kept: boo
     if diverged:
         return Reading(record, Standing.INFEASIBLE, why=diverged)
     measure = objective.measure(record.curves)
+    if measure is not None and abs(measure.value) > LARGEST:
+        return Reading(record, Standing.INFEASIBLE, why=f"{measure.value:.4g} is too large")
     if measure is not None:
         return Reading(record, Standing.MEASURED, measure.value, measure.step)
     if objective.constraints and objective.metric.name in record.curves:

@@ -49,9 +49,15 @@ def tuned(evidence: Evidence) -> Tuned | None:
     """The optimum of every setting that has enough results; None where none has."""
     if evidence not in _TUNED:
         arms = tuple(arm for arm in evidence.arms if len(arm.measured) >= LEAST_MODELLED)
-        contestants = [Contestant(*_modelled(arm)) for arm in arms]
+        contestants = [Contestant(*_modelled(_fair(arm))) for arm in arms]
         _TUNED[evidence] = Tuned(arms, contest(contestants)) if arms else None
     return _TUNED[evidence]
+
+
+def _fair(arm: Arm) -> Arm:
+    """The trials that no result has chosen, where they are enough: replicates of the best trials,
+    and trials guided towards them, would make a setting look luckier than it is."""
+    return arm.sampled if len(arm.sampled.measured) >= LEAST_MODELLED else arm
 
 
 def _modelled(arm: Arm) -> tuple[Floats, Floats, NDArray[np.bool_]]:
