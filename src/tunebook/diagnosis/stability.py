@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy import special
@@ -20,13 +19,11 @@ from tunebook.core.evidence import Arm, Evidence, Reading, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.core.trials import Cause
 from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.onset import Manner, manner_of
 from tunebook.diagnosis.phrases import best_trial, counted, of_setting, shown, times
 from tunebook.diagnosis.questions import STABILITY
-from tunebook.diagnosis.signals import finite_points, losses_of, signal
 from tunebook.stats.arrays import Bools
 from tunebook.stats.permutation import rank_sum_p, top_clustering
-
-Manner: TypeAlias = Literal["early", "sudden"]
 
 # Fewer measured trials show no trend towards an edge.
 LEAST_MEASURED = 5
@@ -37,10 +34,6 @@ CROWDED = 0.05
 NEAREST = 0.3
 # Terms of the surface give way where trials are few.
 LEAST_FREEDOM = 4
-# A trial that ends within this share of the training, or before its loss has covered half of the
-# usual fall, was unstable early; warmup cures that, and clipping what comes later.
-EARLY = 0.1
-LEARNT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +152,7 @@ def _falling(table: Floats, losses: Floats) -> float:
 
 
 def _claim(evidence: Evidence, edge: Edge, name: str) -> Claim:
-    manner = _manner(evidence, edge.beyond)
+    manner = manner_of(evidence, edge.beyond)
     where = best_trial(evidence, edge.arm, edge.best.number)
     return Claim(
         f"{counted(len(edge.beyond), 'trial')}{of_setting(evidence, edge.arm)} with {name} above "
@@ -198,43 +191,6 @@ def _advice(manner: Manner | None, edge: Edge) -> str:
             return f"Clip gradients at the 90th percentile of their norms, and {higher} then."
         case None:
             return f"Add a warmup or clip gradients, and {higher}."
-
-
-def _manner(evidence: Evidence, diverged: Sequence[Reading]) -> Manner | None:
-    """How most of these trials diverged; None where no curve tells."""
-    measured = evidence.only(Standing.MEASURED)
-    falls = [_fall(evidence, r) for r in measured[:50]]
-    usual = np.median([fall for fall in falls if fall is not None] or [0.0])
-    length = max((float(s[-1]) for r in measured[:50] if len(s := _steps(evidence, r))), default=0)
-    if length <= 0 or usual <= 0:
-        return None
-    early = []
-    for reading in diverged:
-        steps, fall = _steps(evidence, reading), _fall(evidence, reading)
-        if not reading.record.curves:
-            continue
-        late = len(steps) and steps[-1] > EARLY * length
-        early.append(not (late and fall is not None and fall >= LEARNT * usual))
-    if not early:
-        return None
-    return "early" if np.mean(early) >= 0.5 else "sudden"
-
-
-def _fall(evidence: Evidence, reading: Reading) -> float | None:
-    values = _loss_curve(evidence, reading)[1]
-    return float(values[0] - values.min()) if len(values) else None
-
-
-def _steps(evidence: Evidence, reading: Reading) -> Floats:
-    return _loss_curve(evidence, reading)[0]
-
-
-def _loss_curve(evidence: Evidence, reading: Reading) -> tuple[Floats, Floats]:
-    """The training loss of a trial, or else its objective: both fall as it learns."""
-    loss = signal(evidence, "train_loss")
-    if loss is not None and (curve := reading.curve(loss.metric)) is not None:
-        return finite_points(curve)
-    return losses_of(evidence, reading)
 
 
 def _calm(evidence: Evidence, tried: Sequence[Arm], found: Sequence[Edge], name: str) -> str:
