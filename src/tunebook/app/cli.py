@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -194,6 +195,8 @@ def report(
 
     Example: tunebook report depth --html report.html
     """
+    # Matrices are small here, and threads that spin for them beside a running study cost minutes.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from tunebook.app import places, reporting
 
     place = places.book_folder(folder)
