@@ -8,7 +8,8 @@ worse by more than the noise of a trial (tables), and how often a true winner is
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,15 +25,15 @@ SEED = 1_000_000  # development used seeds below
 CONFIDENT = 0.95
 
 # Surfaces of the distance from an optimum of height 0.
-SHAPES: dict[str, Callable[[Array, Array], Array]] = {
-    "bowl": lambda away, _: np.sum(away**2, axis=1),
-    "ridge": lambda away, _: away[:, 0] ** 2 + 0.05 * np.sum(away[:, 1:] ** 2, axis=1),
-    "cliff": lambda away, _: np.sum(away**2, axis=1) + 5.0 * (away[:, 0] > 0.15),
-    "plateau": lambda away, _: np.maximum(np.sum(away**2, axis=1) - 0.05, 0.0),
-    "hole": lambda away, _: 1.0 - np.exp(-np.sum(away**2, axis=1) / 0.08),
-    "log": lambda away, _: np.log1p(50.0 * np.sum(away**2, axis=1)) / 4.0,
-    "tail": lambda away, _: np.expm1(6.0 * np.sum(away**2, axis=1)),
-    "wedge": lambda away, _: np.sum(np.abs(away), axis=1) / 2.0,
+SHAPES: dict[str, Callable[[Array], Array]] = {
+    "bowl": lambda away: np.sum(away**2, axis=1),
+    "ridge": lambda away: away[:, 0] ** 2 + 0.05 * np.sum(away[:, 1:] ** 2, axis=1),
+    "cliff": lambda away: np.sum(away**2, axis=1) + 5.0 * (away[:, 0] > 0.15),
+    "plateau": lambda away: np.maximum(np.sum(away**2, axis=1) - 0.05, 0.0),
+    "hole": lambda away: 1.0 - np.exp(-np.sum(away**2, axis=1) / 0.08),
+    "log": lambda away: np.log1p(50.0 * np.sum(away**2, axis=1)) / 4.0,
+    "tail": lambda away: np.expm1(6.0 * np.sum(away**2, axis=1)),
+    "wedge": lambda away: np.sum(np.abs(away), axis=1) / 2.0,
 }
 
 
@@ -66,7 +67,7 @@ class Made:
         centre = random.uniform(0.2, 0.8, most)
         settings = []
         for place, d in enumerate(self.dimensions):
-            clean = SHAPES[self.shape](shared[:, :d] - centre[:d], shared)
+            clean = SHAPES[self.shape](shared[:, :d] - centre[:d])
             noisy = clean + self.noise * random.standard_normal(self.trials)
             settings.append(Contestant(shared[:, :d], noisy + self.handicap * (place > 0)))
         shortfall = np.array([0.0] + [self.handicap] * (len(settings) - 1))
@@ -83,64 +84,58 @@ class Table:
     codes: NDArray[np.intp]
     losses: Array
 
-    def unit(self) -> Array:
-        """Codes in the unit cube, but for categories."""
-        top = np.where(self.categories, 1, np.max(self.codes, axis=0))
-        return self.codes / top
+    def study(self, seed: int, trials: int, unequal: bool) -> Study:
+        """Two values of one parameter as settings, the same configurations sampled in each.
 
-    def study(self, seed: int, trials: int, unequal: bool) -> tuple[Study, str]:
-        """Two values of one parameter as settings, each with sampled configurations."""
+        In an unequal study the second setting has one of its nuisance parameters fixed.
+        """
         random = np.random.default_rng(seed)
         column = int(random.integers(len(self.names)))
+        nuisance = [other for other in range(len(self.names)) if other != column]
+        fixed = int(random.choice(nuisance)) if unequal else column
         levels = random.permutation(np.unique(self.codes[:, column]))[:2]
-        nuisance = [c for c in range(len(self.names)) if c != column]
-        fixed = int(random.choice(nuisance)) if unequal else -1
         rows = [np.flatnonzero(self.codes[:, column] == level) for level in levels]
-        # The grid is complete and sorted alike in both settings: rows are paired.
-        pick = random.choice(len(rows[0]), trials, replace=False)
+        # The grid is complete and sorted: rows of equal places are paired.
+        chosen = random.choice(len(rows[0]), trials, replace=False)
+        picked = [inside[chosen] for inside in rows]
         if unequal:
             level = random.choice(np.unique(self.codes[:, fixed]))
             rows[1] = rows[1][self.codes[rows[1], fixed] == level]
-        settings, best, noise = [], [], []
-        for place, inside in enumerate(rows):
-            chosen = (
-                inside[pick]
-                if len(inside) == len(rows[0])
-                else random.choice(inside, trials, replace=False)
-            )
-            free = [c for c in nuisance if not (place == 1 and c == fixed)]
-            seeds = random.integers(self.losses.shape[1], size=trials)
-            settings.append(
-                Contestant(
-                    self.unit()[chosen][:, free], self.losses[chosen, seeds], self.categories[free]
-                )
-            )
-            means = self.losses[inside].mean(axis=1)
-            good = inside[np.argsort(means)[: max(20, len(inside) // 50)]]
-            best.append(means.min())
-            noise.append(np.sqrt(np.mean(np.var(self.losses[good], axis=1, ddof=1))))
-        return Study(
-            tuple(settings), np.array(best) - min(best), float(np.mean(noise))
-        ), self.names[column]
+            picked[1] = random.choice(rows[1], trials, replace=False)
+        free = [nuisance, [other for other in nuisance if other != fixed]]
+        settings = [self._trials(*pair, random) for pair in zip(picked, free, strict=True)]
+        best, noise = np.transpose([self._optimum(inside) for inside in rows])
+        return Study(tuple(settings), best - np.min(best), float(np.mean(noise)))
+
+    def _trials(
+        self, rows: NDArray[np.intp], columns: list[int], random: np.random.Generator
+    ) -> Contestant:
+        """One seed's losses of these rows."""
+        top = np.where(self.categories, 1, np.max(self.codes, axis=0))
+        losses = self.losses[rows, random.integers(self.losses.shape[1], size=len(rows))]
+        points = (self.codes[rows] / top)[:, columns]
+        return Contestant(points, losses, self.categories[columns])
+
+    def _optimum(self, rows: NDArray[np.intp]) -> tuple[float, float]:
+        """The least mean over seeds, and the noise of one loss among the best rows."""
+        means = self.losses[rows].mean(axis=1)
+        good = rows[np.argsort(means)[: max(20, len(rows) // 50)]]
+        noise = np.sqrt(np.mean(np.var(self.losses[good], axis=1, ddof=1)))
+        return float(means.min()), float(noise)
 
 
 def tables(data: Path) -> Iterator[Table]:
+    """The tables in the folder, read with polars."""
     import polars
 
     for path in sorted((data / "hpo_tabular").glob("*.parquet")):
         frame = polars.read_parquet(path)
-        names = tuple(c for c in frame.columns if "_seed" not in c)
+        names = tuple(name for name in frame.columns if "_seed" not in name)
         metric = "val_loss_seed" if "val_loss_seed0" in frame.columns else "val_acc_seed"
-        values = frame.select([c for c in frame.columns if c.startswith(metric)]).to_numpy()
-        losses = values.astype(float) if metric == "val_loss_seed" else 1.0 - values
-        columns = [
-            np.unique(
-                frame[c].to_numpy().astype(object if frame[c].dtype == polars.String else float),
-                return_inverse=True,
-            )[1]
-            for c in names
-        ]
-        categories = np.array([frame[c].dtype == polars.String for c in names])
+        values = frame.select([name for name in frame.columns if name.startswith(metric)])
+        losses = values.to_numpy().astype(float) * (1.0 if metric == "val_loss_seed" else -1.0)
+        columns = [np.unique(frame[name].to_list(), return_inverse=True)[1] for name in names]
+        categories = np.array([frame[name].dtype == polars.String for name in names])
         codes = np.stack(columns, axis=1)
         order = np.lexsort(codes.T[::-1])
         yield Table(path.stem, names, categories, codes[order], losses[order])
@@ -177,6 +172,14 @@ MADE = tuple(
 )
 
 
+def judged(studies: Iterable[tuple[int, Study]]) -> Count:
+    """The verdicts on studies, each with its seed."""
+    count = Count()
+    for seed, study in studies:
+        count.add(contest(study.settings, seed=seed), study)
+    return count
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=DATA)
@@ -187,21 +190,14 @@ def main() -> None:
     seeds = range(options.seed, options.seed + options.studies)
     if options.only != "tables":
         for made in MADE:
-            count = Count()
-            for seed in seeds:
-                study = made.study(seed)
-                count.add(contest(study.settings, seed=seed), study)
+            count = judged((seed, made.study(seed)) for seed in seeds)
             print(f"{made!s:45} {count}", flush=True)
     if options.only != "made" and options.data.exists():
-        for table in tables(options.data):
-            for unequal in (False, True):
-                for trials in (16, 32, 64):
-                    count = Count()
-                    for seed in seeds:
-                        study, _ = table.study(seed, trials, unequal)
-                        count.add(contest(study.settings, seed=seed), study)
-                    title = f"{table.name:26} {'unequal' if unequal else 'equal':8} n={trials}"
-                    print(f"{title:45} {count}", flush=True)
+        kinds = itertools.product(tables(options.data), (False, True), (16, 32, 64))
+        for table, unequal, trials in kinds:
+            count = judged((seed, table.study(seed, trials, unequal)) for seed in seeds)
+            title = f"{table.name:26} {'unequal' if unequal else 'equal':8} n={trials}"
+            print(f"{title:45} {count}", flush=True)
 
 
 if __name__ == "__main__":
