@@ -86,6 +86,8 @@ def test_a_study_of_a_function_in_a_cell(client: NotebookClient, here: Path) -> 
     assert again == result
     (study,) = html(execute(client, 3, "study"))
     assert "<td>lr</td><td>nuisance, 0.001 to 1 (log)</td>" in study
+    (report,) = html(execute(client, 4, "tunebook.report_on(results)"))
+    assert report.startswith('<iframe title="Report on cell" sandbox="" ')
     assert len(tunebook.load("cell")) == 3
 
 

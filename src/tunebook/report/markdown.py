@@ -129,7 +129,7 @@ def _finding(finding: Finding) -> Iterator[str]:
         yield f"→ **{plain(finding.advice)}**"
     facts = []
     if finding.method:
-        facts.append(plain(finding.method))
+        facts.append(plain(wording.method(finding)))
     if finding.numbers:
         facts.append(plain(wording.numbers(finding.numbers)))
     if finding.trials:

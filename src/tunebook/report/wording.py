@@ -21,6 +21,9 @@ MARKS: Final = {
 # Questions whose good answer is news in itself.
 ANSWERS: Final = ("winner", "importance", "caveats")
 NO_FINDINGS: Final = "No question could be asked: the study has no trials yet."
+TESTED: Final = (
+    "A p-value counts once it is adjusted for all tests of the report; what was seen needs none."
+)
 BUDGET: Final = (
     "Verdicts are decided over the whole report, so that a healthy study shows any problem in at "
     "most 5% of reports, and anything to watch in at most 20%. Unknown means that the trials at "
@@ -114,6 +117,17 @@ def trials(numbers: tuple[int, ...], most: int = 12) -> str:
         shown.append(f"{len(numbers) - most} more")
     names = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
     return f"trial{'' if len(numbers) == 1 else 's'} {names}"
+
+
+def method(finding: Finding) -> str:
+    """How a finding was decided, as a sentence.
+
+    >>> from tunebook.core.findings import Question
+    >>> method(Finding(Question("a", "A?", ""), Verdict.GOOD, "", method="by permutation"))
+    'By permutation.'
+    """
+    text = one_line(finding.method).strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
 
 
 def numbers(given: Mapping[str, float]) -> str:
