@@ -12,6 +12,7 @@ from tunebook.core.evidence import Standing
 from tunebook.core.findings import Verdict
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.results import Results
+from tunebook.core.space import Space
 from tunebook.core.study import Sampling
 from tunebook.diagnosis.gathering import gather
 from tunebook.report import making
@@ -73,6 +74,13 @@ def test_grids_and_lists_have_as_many_trials_as_points() -> None:
     of = replace(RESULTS.study, sampling=Sampling("grid"))
     report = assemble(gather(Results(of, RESULTS.trials)), ())
     assert (report.planned, report.is_finished) == (None, True)
+
+
+def test_scripts_that_track_themselves_are_not_counted() -> None:
+    tracked = replace(RESULTS.study, space=Space())
+    report = assemble(gather(Results(tracked, RESULTS.trials)), ())
+    assert (report.planned, report.is_finished) == (None, True)
+    assert report.best[0].config["batch_size"] == 128
 
 
 @given(reports())

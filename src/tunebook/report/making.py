@@ -219,6 +219,7 @@ def _row(reading: Reading) -> Row:
 
 
 def _planned(study: Study) -> int | None:
-    if study.sampling.method not in _COUNTED:
+    # A script that tracks itself has no space, and nobody has said how often it will run.
+    if study.sampling.method not in _COUNTED or not study.space.parameters:
         return None
     return sum(study.trials_for(setting) for setting in study.space.settings())
