@@ -42,3 +42,9 @@ def test_where_nothing_is_searched_there_is_one_place() -> None:
     models = tuned(evidence_of(Space(), [Ran({}, 0.1 + 0.01 * (i % 3)) for i in range(12)]))
     assert models is not None
     assert models.contest.remaining_gains[0] == pytest.approx(0.0, abs=1e-4)
+
+
+def test_dust_is_zero() -> None:
+    evidence = evidence_of(Space(), [Ran({}, 1e-160 * i) for i in range(12)])
+    assert set(whole(evidence).losses) == {0.0}
+    assert tuned(evidence) is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -18,7 +17,7 @@ from tunebook.diagnosis.judging import finding, listed, unknown
 from tunebook.diagnosis.phrases import counted, percent, shown
 from tunebook.diagnosis.questions import IMPORTANCE, NOTHING_MATTERS
 from tunebook.diagnosis.surfaces import Whole, whole
-from tunebook.stats.gaussian_process import fit, shortened_tail
+from tunebook.stats.gaussian_process import GaussianProcess, fit, shortened_tail
 from tunebook.stats.importance import anything_matters, importance, matters
 from tunebook.stats.multiplicity import holm
 
@@ -28,6 +27,10 @@ LEAST_TRIALS = 12
 SIGNIFICANT = 0.05
 # Above this p-value there is no sign of an effect.
 NO_SIGN = 0.2
+# A model that predicts so much of the variance has seen that something matters, whatever single
+# tests say; only one that predicts less than half may have seen nothing.
+PREDICTED = 0.7
+UNPREDICTED = 0.5
 # A parameter with less of the variance than this, interactions included, hardly matters.
 SMALL = 0.05
 # Below this share nothing is left to be tested.
@@ -46,10 +49,6 @@ MOST_ARMS = 2
 PERMUTATIONS = 499
 
 
-_Weights: TypeAlias = "tuple[tuple[Weight, ...], Floats]"
-_KNOWN: WeakKeyDictionary[Evidence, _Weights] = WeakKeyDictionary()
-
-
 @dataclass(frozen=True, slots=True)
 class Weight:
     """What one parameter does: its p-value, and its share of the variance with interactions."""
@@ -63,6 +62,22 @@ class Weight:
         return self.p <= SIGNIFICANT
 
 
+@dataclass(frozen=True, eq=False)
+class Model:
+    """What a model of all results says: weights, shares of pairs `(d, d)`, and how well it does.
+
+    `predicted` is the share of the variance of results that are predicted from all the others; it
+    may be negative.
+    """
+
+    weights: tuple[Weight, ...]
+    pairs: Floats
+    predicted: float
+
+
+_MODELS: WeakKeyDictionary[Evidence, Model] = WeakKeyDictionary()
+
+
 def nothing_matters(evidence: Evidence) -> Finding:
     """Whether results depend on what was searched, or look like repetitions of one trial."""
     data = whole(evidence)
@@ -74,15 +89,19 @@ def nothing_matters(evidence: Evidence) -> Finding:
         )
     if not data.names:
         return finding(NOTHING_MATTERS, [], "No parameter varies.")
-    p = _anything(evidence, data)
+    p, predicted = _anything(evidence, data)
     spread = float(np.ptp(np.quantile(data.losses, [0.1, 0.9])))
-    numbers = {"p": p, "spread": spread}
-    method = "permutation of the results over the points, and of each parameter given the others"
-    if p <= SIGNIFICANT:
-        calm = f"Results depend on what was searched (p = {p:.2g})."
+    numbers = {"p": p, "spread": spread, "predicted": predicted}
+    method = (
+        "permutation of the results over the points, and of each parameter given the others; the "
+        "share of the variance that a model predicts"
+    )
+    if p <= SIGNIFICANT or predicted >= PREDICTED:
+        how = f"p = {p:.2g}" if p <= SIGNIFICANT else f"a model predicts {percent(predicted)} of it"
+        calm = f"Results depend on what was searched ({how})."
         return finding(NOTHING_MATTERS, [], calm, numbers=numbers, method=method)
     enough = max(LEAST_FOR_NOTHING, TRIALS_FOR_NOTHING * len(data.names))
-    if p <= NO_SIGN or len(data.losses) < enough:
+    if p <= NO_SIGN or predicted >= UNPREDICTED or len(data.losses) < enough:
         return unknown(
             NOTHING_MATTERS,
             f"{counted(len(data.losses), 'result')} of {counted(len(data.names), 'parameter')} do "
@@ -115,7 +134,8 @@ def which_matter(evidence: Evidence) -> Finding:
         return finding(IMPORTANCE, [], "No parameter varies.")
     if np.ptp(data.losses) == 0.0:
         return unknown(IMPORTANCE, "All results are equal.", "Check what the program logs.")
-    weights, pairs = _weights(evidence, data)
+    model = _model(evidence, data)
+    weights, pairs = model.weights, model.pairs
     numbers = {f"share of {one.name}": one.share for one in weights}
     weighty = sorted((one for one in weights if one.matters), key=lambda one: -one.share)
     if not weighty:
@@ -142,23 +162,20 @@ def which_matter(evidence: Evidence) -> Finding:
     )
 
 
-def _anything(evidence: Evidence, data: Whole) -> float:
-    """The p-value of "nothing matters" from two tests: of all at once, and of the clearest one."""
+def _anything(evidence: Evidence, data: Whole) -> tuple[float, float]:
+    """The p-value of "nothing matters" from two tests, of all at once and of the clearest one;
+    and the share of the variance that a model predicts."""
+    if np.ptp(data.losses) == 0.0:
+        return 1.0, 0.0
     together = anything_matters(
-        data.points,
-        data.losses,
-        categories=data.categories,
-        permutations=PERMUTATIONS,
+        data.points, data.losses, categories=data.categories, permutations=PERMUTATIONS
     )
-    if 2 * together <= SIGNIFICANT or np.ptp(data.losses) == 0.0:
-        return min(1.0, 2 * together)
-    weights, _ = _weights(evidence, data)
-    return min(1.0, 2 * together, *(2 * one.p for one in weights))
+    model = _model(evidence, data)
+    return min(1.0, 2 * together, *(2 * one.p for one in model.weights)), model.predicted
 
 
-def _weights(evidence: Evidence, data: Whole) -> _Weights:
-    """Every parameter with its weight, and the shares of pairs `(d, d)`."""
-    if evidence not in _KNOWN:
+def _model(evidence: Evidence, data: Whole) -> Model:
+    if evidence not in _MODELS:
         process = fit(data.points, shortened_tail(data.losses), categories=data.categories)
         shares = importance(process)
         p = [
@@ -169,8 +186,15 @@ def _weights(evidence: Evidence, data: Whole) -> _Weights:
             Weight(name, float(corrected), float(share))
             for name, corrected, share in zip(data.names, holm(p), shares.total, strict=True)
         )
-        _KNOWN[evidence] = weights, shares.pairs
-    return _KNOWN[evidence]
+        _MODELS[evidence] = Model(weights, shares.pairs, _predicted(process))
+    return _MODELS[evidence]
+
+
+def _predicted(process: GaussianProcess) -> float:
+    mean, _ = process.leave_one_out()
+    losses = process.centre + process.scale * process.targets
+    variance = float(np.var(losses))
+    return 1.0 - float(np.mean((losses - mean) ** 2)) / variance if variance else 0.0
 
 
 def _tested(evidence: Evidence, data: Whole, name: str) -> float:

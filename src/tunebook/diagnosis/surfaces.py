@@ -23,6 +23,8 @@ from tunebook.stats.winner import Contest, Contestant, contest
 MOST_MODELLED = 128
 # With fewer results than this, a surface is a guess.
 LEAST_MODELLED = 8
+# Variances of smaller losses underflow.
+SMALLEST = 1e-100
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +69,14 @@ def _modelled(arm: Arm) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     if not points.shape[1]:
         # Where nothing is searched there is one place, which a category expresses.
         points, categories = np.zeros((len(measured), 1)), np.ones(1, dtype=bool)
-    kept = thinned(measured.losses, MOST_MODELLED)
-    return points[kept], measured.losses[kept], categories
+    losses = _without_dust(measured.losses)
+    kept = thinned(losses, MOST_MODELLED)
+    return points[kept], losses[kept], categories
+
+
+def _without_dust(losses: Floats) -> Floats:
+    """Losses whose squares are numbers: what is smaller than that is zero."""
+    return np.where(np.abs(losses) < SMALLEST, 0.0, losses)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +94,8 @@ def whole(evidence: Evidence, arm: Arm | None = None) -> Whole:
     asked = evidence.readings if arm is None else arm.readings
     readings = [r for r in asked if r.value is not None and r.is_sampled]
     loss = evidence.objective.metric.loss
-    losses = np.array([loss(r.value) for r in readings if r.value is not None], dtype=np.float64)
+    values = [loss(r.value) for r in readings if r.value is not None]
+    losses = _without_dust(np.array(values, dtype=np.float64))
     kept = thinned(losses, MOST_MODELLED)
     table = tabulate(evidence.study, [readings[place] for place in kept])
     names = tuple(parameter.name for parameter in table.parameters)
