@@ -29,6 +29,7 @@ def test_the_beginning() -> None:
     assert markdown.document(by_hand()).startswith(
         "# Report on model\n\n"
         "Which model is better?\n\n"
+        "model=cnn wins with a probability of 0.98.\n\n"
         "- Judged by best valid/error, lower is better\n"
         "- 8 trials ended: 7 complete, 1 infeasible\n"
         "- Best: **0.16 at step 30**, trial 8: dropout=0.295, learning_rate=0.06494, model=cnn\n"

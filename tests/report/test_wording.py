@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from reported import UNKNOWN, by_hand, compared, records, study
+from tunebook.core.findings import Finding, Verdict
 from tunebook.core.objective import Constraint, Metric, Objective
 from tunebook.core.results import Results
+from tunebook.core.space import Derived, Parameter, Role
 from tunebook.diagnosis import questions
 from tunebook.diagnosis.gathering import gather
 from tunebook.report import wording
@@ -67,11 +69,29 @@ def test_the_absence_of_problems_is_said() -> None:
 
 def test_good_answers_are_told_and_good_checks_are_named() -> None:
     good = [f for f in by_hand().findings if f.verdict == "good"]
-    assert wording.good(good) == [
-        "model=cnn wins with a probability of 0.98.",
+    caveats = Finding(questions.CAVEATS, Verdict.GOOD, "They hold for batch_size=128.")
+    assert wording.good([*good, caveats]) == [
+        "They hold for batch_size=128.",
         "Nothing wrong found with: baseline.",
     ]
     assert wording.good([]) == []
+
+
+def test_who_wins_is_the_answer_where_that_is_asked_and_known() -> None:
+    report = by_hand()
+    assert wording.answer(report) == "model=cnn wins with a probability of 0.98."
+    assert wording.answer(replace(report, arms=report.arms[:1])) == ""
+    assert wording.answer(of(RESULTS)) == ""
+
+
+def test_what_follows_from_other_parameters_does_not_distinguish_trials() -> None:
+    report = by_hand()
+    derived = report.study.space.edit(
+        {"keep": Parameter("keep", Role.FIXED, Derived("1 - dropout"))}
+    )
+    row = replace(report.best[0], config={**report.best[0].config, "keep": 0.7})
+    shown = replace(report, study=replace(report.study, space=derived))
+    assert wording.searched(shown, row) == "dropout=0.295, learning_rate=0.06494, model=cnn"
 
 
 def test_unknown_questions_with_the_same_remedy_are_told_together() -> None:

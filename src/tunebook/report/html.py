@@ -29,7 +29,7 @@ MOST_COLUMNS: Final = 10
 # Wide enough to be read on a desk, narrow enough that a phone need not shrink it much.
 FIGURE_WIDTH: Final = 380
 # Between words, never within numbers.
-_SEPARATORS: Final = re.compile(r"(?<=[A-Za-z][/_.\-=,:])(?=[A-Za-z])")
+_SEPARATORS: Final = re.compile(r"(?<=[A-Za-z][/_.\-,:])(?=[A-Za-z])")
 
 
 def page(report: Report) -> str:

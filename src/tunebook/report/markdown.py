@@ -91,6 +91,8 @@ def _head(report: Report) -> Iterator[str]:
     yield f"# Report on {plain(report.study.name)}"
     if report.study.goal:
         yield plain(report.study.goal)
+    if wording.answer(report):
+        yield plain(wording.answer(report))
     facts = [
         f"- Judged by {plain(wording.objective(report.objective))}",
         f"- {plain(wording.state(report))}",

@@ -91,6 +91,9 @@ def _header(report: Report) -> RenderableType:
     grid.add_row(Text("trials", style="dim"), wording.state(report))
     if report.best:
         grid.add_row(Text("best", style="dim"), _winner(report, report.best[0]))
+    answer = wording.answer(report)
+    if answer:
+        grid.add_row(Text("answer", style="dim"), answer)
     tense = wording.tense(report)
     return Group(*lines, grid, *([Text(tense, style="italic")] if tense else []))
 

@@ -9,6 +9,7 @@ from tunebook.core.evidence import Standing
 from tunebook.core.findings import Finding, Verdict
 from tunebook.core.objective import Objective
 from tunebook.core.representation import config_text, counts_text, number, one_line
+from tunebook.core.space import Derived
 from tunebook.report.making import Comparison, Report, Row
 
 # Never colour alone: a mark and the word.
@@ -18,8 +19,8 @@ MARKS: Final = {
     Verdict.UNKNOWN: "?",
     Verdict.GOOD: "✓",
 }
-# Questions whose good answer is news in itself.
-ANSWERS: Final = ("winner", "importance", "caveats")
+# Questions whose good answer is news in itself; who wins is told at the top.
+ANSWERS: Final = ("importance", "caveats")
 NO_FINDINGS: Final = "No question could be asked: the study has no trials yet."
 TESTED: Final = (
     "A p-value counts once it is adjusted for all tests of the report; what was seen needs none."
@@ -80,9 +81,10 @@ def tally(report: Report) -> str:
 
 
 def searched(report: Report, row: Row) -> str:
-    """What distinguishes a trial: its configuration without what all trials share."""
-    fixed = report.fixed
-    return config_text({n: v for n, v in row.config.items() if n not in fixed})
+    """What distinguishes a trial: its configuration without what is shared or follows from it."""
+    derived = {p.name for p in report.study.space if isinstance(p.source, Derived)}
+    left_out = {*report.fixed, *derived}
+    return config_text({n: v for n, v in row.config.items() if n not in left_out})
 
 
 def result(row: Row) -> str:
@@ -98,6 +100,13 @@ def question(finding: Finding) -> str:
     'search space'
     """
     return finding.question.key.replace("-", " ")
+
+
+def answer(report: Report) -> str:
+    """Which setting wins, where the study asks that and can tell; otherwise nothing."""
+    known = {finding.question.key: finding for finding in report.with_verdict(Verdict.GOOD)}
+    asked = len(report.arms) > 1 and "winner" in known
+    return one_line(known["winner"].sentence) if asked else ""
 
 
 def first_advice(report: Report) -> str:
@@ -185,7 +194,8 @@ def unknown(report: Report) -> list[tuple[str, str]]:
 def good(findings: Sequence[Finding]) -> list[str]:
     """The good ones in a few lines: answers in full, the others by name."""
     answers = [one_line(f.sentence) for f in findings if f.question.key in ANSWERS]
-    calm = [question(finding) for finding in findings if finding.question.key not in ANSWERS]
+    told = (*ANSWERS, "winner")
+    calm = [question(finding) for finding in findings if finding.question.key not in told]
     return [*answers, *([f"Nothing wrong found with: {', '.join(calm)}."] if calm else [])]
 
 
