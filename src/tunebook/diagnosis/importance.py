@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,14 +15,9 @@ from tunebook.diagnosis.judging import finding, listed, unknown
 from tunebook.diagnosis.phrases import counted, percent, shown
 from tunebook.diagnosis.questions import IMPORTANCE, NOTHING_MATTERS
 from tunebook.diagnosis.surfaces import Whole, whole
-from tunebook.stats.gaussian_process import GaussianProcess, fit, shortened_tail
-from tunebook.stats.importance import anything_matters, importance, matters
-from tunebook.stats.multiplicity import holm
+from tunebook.diagnosis.weights import LEAST_TRIALS, PERMUTATIONS, SIGNIFICANT, Weight, weigh
+from tunebook.stats.importance import anything_matters
 
-# Fewer results cannot show that a parameter matters, nor that none does.
-LEAST_TRIALS = 12
-# A parameter matters where its test, corrected for the others, is below this.
-SIGNIFICANT = 0.05
 # Above this p-value there is no sign of an effect.
 NO_SIGN = 0.2
 # A model that predicts so much of the variance has seen that something matters, whatever single
@@ -33,8 +26,6 @@ PREDICTED = 0.7
 UNPREDICTED = 0.5
 # A parameter with less of the variance than this, interactions included, hardly matters.
 SMALL = 0.05
-# Below this share nothing is left to be tested.
-LEAST_SHARE = 0.01
 # Two parameters interact where this share of the variance is due to both together.
 INTERACT = 0.05
 # A sentence names so many pairs; the picture shows the others.
@@ -43,39 +34,6 @@ MOST_PAIRS = 2
 # often fail to show what does matter.
 LEAST_FOR_NOTHING = 24
 TRIALS_FOR_NOTHING = 5
-# So many settings, those with most trials, are tested for what is searched in them.
-MOST_ARMS = 2
-# Enough for a p-value that is corrected for six parameters and two tests.
-PERMUTATIONS = 499
-
-
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """What one parameter does: its p-value, and its share of the variance with interactions."""
-
-    name: str
-    p: float
-    share: float
-
-    @property
-    def matters(self) -> bool:
-        return self.p <= SIGNIFICANT
-
-
-@dataclass(frozen=True, eq=False)
-class Model:
-    """What a model of all results says: weights, shares of pairs `(d, d)`, and how well it does.
-
-    `predicted` is the share of the variance of results that are predicted from all the others; it
-    may be negative.
-    """
-
-    weights: tuple[Weight, ...]
-    pairs: Floats
-    predicted: float
-
-
-_MODELS: WeakKeyDictionary[Evidence, Model] = WeakKeyDictionary()
 
 
 def nothing_matters(evidence: Evidence) -> Finding:
@@ -134,7 +92,7 @@ def which_matter(evidence: Evidence) -> Finding:
         return finding(IMPORTANCE, [], "No parameter varies.")
     if np.ptp(data.losses) == 0.0:
         return unknown(IMPORTANCE, "All results are equal.", "Check what the program logs.")
-    model = _model(evidence, data)
+    model = weigh(evidence, data)
     weights, pairs = model.weights, model.pairs
     numbers = {f"share of {one.name}": one.share for one in weights}
     weighty = sorted((one for one in weights if one.matters), key=lambda one: -one.share)
@@ -170,55 +128,8 @@ def _anything(evidence: Evidence, data: Whole) -> tuple[float, float]:
     together = anything_matters(
         data.points, data.losses, categories=data.categories, permutations=PERMUTATIONS
     )
-    model = _model(evidence, data)
+    model = weigh(evidence, data)
     return min(1.0, 2 * together, *(2 * one.p for one in model.weights)), model.predicted
-
-
-def _model(evidence: Evidence, data: Whole) -> Model:
-    if evidence not in _MODELS:
-        process = fit(data.points, shortened_tail(data.losses), categories=data.categories)
-        shares = importance(process)
-        p = [
-            _tested(evidence, data, name) if share >= LEAST_SHARE else 1.0
-            for name, share in zip(data.names, shares.total, strict=True)
-        ]
-        weights = tuple(
-            Weight(name, float(corrected), float(share))
-            for name, corrected, share in zip(data.names, holm(p), shares.total, strict=True)
-        )
-        _MODELS[evidence] = Model(weights, shares.pairs, _predicted(process))
-    return _MODELS[evidence]
-
-
-def _predicted(process: GaussianProcess) -> float:
-    mean, _ = process.leave_one_out()
-    losses = process.centre + process.scale * process.targets
-    variance = float(np.var(losses))
-    return 1.0 - float(np.mean((losses - mean) ** 2)) / variance if variance else 0.0
-
-
-def _tested(evidence: Evidence, data: Whole, name: str) -> float:
-    """The p-value of one parameter. Tests are dear: what has no share is not tested.
-
-    What makes settings is tested on all trials. What is searched is tested within settings: they
-    share points, so that in all trials together the others' coordinates would give it away.
-    """
-    if evidence.study.space[name].makes_settings or len(evidence.arms) == 1:
-        return _test(data, name)
-    arms = sorted(evidence.arms, key=lambda arm: -len(arm.sampled.measured))[:MOST_ARMS]
-    alone = [whole(evidence, arm) for arm in arms if len(arm.sampled.measured) >= LEAST_TRIALS]
-    tests = [_test(one, name) for one in alone if name in one.names]
-    return min([1.0, *(len(tests) * p for p in tests)])
-
-
-def _test(data: Whole, name: str) -> float:
-    return matters(
-        data.points,
-        data.losses,
-        data.names.index(name),
-        categories=data.categories,
-        permutations=PERMUTATIONS,
-    )
 
 
 def _interacting(data: Whole, pairs: Floats, weighty: set[str]) -> list[tuple[str, str, float]]:
