@@ -17,21 +17,18 @@ from typing import Any
 
 from records import save
 from tunebook.stats.threads import one_thread
-from tunebook.stats.winner import contest
-from winner import DATA, SEED, Count, tables
+from winner import DATA, SEED, judged, tables
 
 STUDIES = 25
 TRIALS = (16, 32, 64)
 
 
 def run(data: Path, studies: int = STUDIES) -> Iterator[dict[str, Any]]:
+    seeds = range(SEED, SEED + studies)
     for table in tables(data):
         for unequal, trials in itertools.product((False, True), TRIALS):
-            count = Count()
-            for seed in range(SEED, SEED + studies):
-                study, _ = table.study(seed, trials, unequal)
-                with one_thread():
-                    count.add(contest(study.settings, seed=seed), study)
+            with one_thread():
+                count = judged((seed, table.study(seed, trials, unequal)) for seed in seeds)
             yield {
                 "table": table.name,
                 "unequal": unequal,
