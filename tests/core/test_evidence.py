@@ -4,7 +4,7 @@ import numpy as np
 
 from simulation import Plan, draw
 from tunebook.core.evidence import Evidence, Reading, Standing
-from tunebook.core.results import TrialRecord
+from tunebook.core.results import Results, TrialRecord
 from tunebook.core.trials import Adaptive, FromSequence, Imported, Listed, Origin, Replicate, Trial
 from tunebook.diagnosis.gathering import gather
 
@@ -71,3 +71,14 @@ def test_a_curve_without_points_is_no_curve() -> None:
     reading = evidence().readings[0]
     assert reading.curve("valid/error") is not None
     assert reading.curve("nothing") is None
+
+
+def test_values_that_another_tool_chose_beyond_a_range_lie_at_its_end() -> None:
+    results = draw(Plan(trials=1, dimensions=2))
+    trial = results.trials[0].trial
+    config = {**trial.config, "learning_rate": 7.0, "weight_decay": "none"}
+    changed = Trial("s", 1, trial.setting, config, 1, Imported(0, "elsewhere"))
+    record = TrialRecord(changed, results.trials[0].attempts, results.trials[0].curves)
+    points = gather(Results(results.study, (record,))).arms[0].points
+    assert points[0, 0] == 1.0
+    assert np.isnan(points[0, 1])

@@ -153,6 +153,22 @@ class Choice:
 Domain: TypeAlias = Float | Int | Choice
 
 
+def place(domain: Domain, value: Value) -> float:
+    """Where a value lies in the unit interval, for trials that another tool may have chosen.
+
+    A number beyond the range lies at its end; what is no value of the domain lies nowhere: NaN.
+
+    >>> place(Float(0.0, 0.5), 0.75), place(Choice(("relu", "gelu")), "tanh")
+    (1.0, nan)
+    """
+    if isinstance(domain, Choice):
+        return domain.to_unit(value) if domain.contains(value) else math.nan
+    if not _is_number(value) or math.isnan(value):  # type: ignore[arg-type]
+        return math.nan
+    within = min(max(value, domain.low), domain.high)  # type: ignore[type-var]
+    return domain.to_unit(round(within) if isinstance(domain, Int) else within)  # type: ignore[arg-type]
+
+
 def same_value(one: Value, other: Value) -> bool:
     """Equality that keeps True apart from 1, but not 1 from 1.0 (YAML writers mix those).
 

@@ -9,9 +9,10 @@ from enum import StrEnum
 import numpy as np
 
 from tunebook.core.curves import Curve, Floats
+from tunebook.core.domains import place
 from tunebook.core.objective import Objective
 from tunebook.core.results import Results, TrialRecord
-from tunebook.core.space import Parameter, Setting
+from tunebook.core.space import Derived, Fixed, Parameter, Setting
 from tunebook.core.study import Study
 from tunebook.core.trials import Adaptive, Replicate
 
@@ -71,9 +72,10 @@ class Arm:
         """Places in the unit cube, `(trials, parameters)`; NaN where a parameter does not exist."""
         table = np.full((len(self.readings), len(self.parameters)), np.nan)
         for row, reading in enumerate(self.readings):
-            unit = self.study.space.encode(reading.record.trial.config)
+            config = reading.record.trial.config
             for column, parameter in enumerate(self.parameters):
-                table[row, column] = unit.get(parameter.name, np.nan)
+                if parameter.name in config and not isinstance(parameter.source, Fixed | Derived):
+                    table[row, column] = place(parameter.source, config[parameter.name])
         return table
 
     @functools.cached_property

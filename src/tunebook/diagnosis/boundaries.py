@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tunebook.core.domains import Float, Int
+from tunebook.core.domains import place as unit_place
 from tunebook.core.evidence import Arm, Evidence, Reading, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.core.space import Parameter
@@ -143,7 +144,7 @@ def _claim(evidence: Evidence, edges: list[Edge], arms: int) -> Claim | None:
     if not isinstance(domain, Float | Int):
         return None
     top = _top(edge)
-    units = np.array([domain.to_unit(r.record.trial.config[name]) for r in top])
+    units = np.array([unit_place(domain, r.record.trial.config[name]) for r in top])
     near = units <= NEAR if low else units >= 1 - NEAR
     line = place(domain, NEAR if low else 1 - NEAR)
     end = place(domain, 0.0 if low else 1.0)

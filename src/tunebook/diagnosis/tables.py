@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tunebook.core.curves import Floats
-from tunebook.core.domains import Choice, Float, Int
+from tunebook.core.domains import Choice, Float, Int, place
 from tunebook.core.evidence import Reading
 from tunebook.core.space import Parameter
 from tunebook.core.study import Study
@@ -47,7 +47,7 @@ def tabulate(study: Study, readings: Sequence[Reading]) -> Table:
             continue
         configs = [reading.record.trial.config for reading in readings]
         unit = [
-            domain.to_unit(c[parameter.name]) if parameter.name in c else np.nan for c in configs
+            place(domain, c[parameter.name]) if parameter.name in c else np.nan for c in configs
         ]
         column = np.array(unit, dtype=np.float64)
         if len(np.unique(column)) > 1:
