@@ -27,7 +27,7 @@ def put(model: nn.Module, generator: torch.Generator) -> None:
 
 
 def tensors(model: nn.Module) -> list[torch.Tensor]:
-    """What is averaged: parameters, then buffers of real numbers."""
+    """What is averaged: parameters, then the running averages of batch norm."""
     return [*model.parameters(), *(b for b in model.buffers() if b.is_floating_point())]
 
 
@@ -135,3 +135,15 @@ def test_the_running_averages_of_batch_norm_are_averaged_too() -> None:
         torch.testing.assert_close(model.running_mean, (means[0] + means[1]) / 2)
     assert torch.equal(model.running_mean, own)
     assert model.num_batches_tracked == 2
+
+
+def test_other_buffers_stay_the_models_own() -> None:
+    model = nn.Linear(3, 3)
+    model.register_buffer("mask", torch.full((3, 3), -torch.inf).triu(1))
+    average = Average(model, 0.9)
+    for _ in range(2):
+        average.update(model)
+    model.mask[0, 0] = 5.0
+    with average.in_place_of(model):
+        assert model.mask[0].tolist() == [5.0, -torch.inf, -torch.inf]
+    assert len(average.values) == 2

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from tunebook.core.errors import StudyError
+from tunebook.training.normalisation import running_averages
 
 
 class Average:
@@ -17,8 +18,9 @@ class Average:
 
     With `decay` it is exponential: the weights of k updates ago count `decay**k`, and the initial
     weights count nothing, so that it can be used from the first update on. Without, it is Polyak's:
-    every update counts equally. Buffers of real numbers are averaged as well: the running averages
-    of batch norm belong to the weights under which they were taken.
+    every update counts equally. The running averages of batch norm are averaged as well: they
+    belong to the weights under which they were taken. Other buffers stay the model's own, since a
+    mean of them need not mean anything: one of infinities, as in a mask, is no number.
     """
 
     def __init__(self, model: nn.Module, decay: float | None) -> None:
@@ -57,9 +59,8 @@ class Average:
 
 
 def _tensors(model: nn.Module) -> list[Tensor]:
-    """What is averaged: the parameters, and the buffers of real numbers."""
-    buffers = [buffer for buffer in model.buffers() if buffer.is_floating_point()]
-    return [tensor.detach() for tensor in (*model.parameters(), *buffers)]
+    """What is averaged: the parameters, and the running averages."""
+    return [tensor.detach() for tensor in (*model.parameters(), *running_averages(model))]
 
 
 def _shard(tensor: Any) -> Tensor:

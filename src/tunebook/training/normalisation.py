@@ -79,6 +79,15 @@ def number_of_parts(examples: int, ghost: int) -> int:
     return max(math.ceil(examples / ghost - 0.5), 1)
 
 
+def running_averages(model: nn.Module) -> list[Tensor]:
+    """The buffers in which layers of batch norm, ours and torch's, average over batches."""
+    return [
+        buffer
+        for name, buffer in model.named_buffers()
+        if name.rpartition(".")[2] in ("running_mean", "running_var")
+    ]
+
+
 @torch.no_grad()
 def sync_running_averages(model: nn.Module) -> None:
     """Give every rank the mean of all ranks' running averages.
@@ -88,11 +97,7 @@ def sync_running_averages(model: nn.Module) -> None:
     """
     if not dist.is_available() or not dist.is_initialized():
         return
-    averages = [
-        buffer
-        for name, buffer in model.named_buffers()
-        if name.rpartition(".")[2] in ("running_mean", "running_var")
-    ]
+    averages = running_averages(model)
     if not averages:
         return
     # One message for all of them: latency counts more than size.
