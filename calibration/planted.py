@@ -21,7 +21,7 @@ from tunebook.diagnosis.boundaries import search_space
 from tunebook.diagnosis.clipping import clipping
 from tunebook.diagnosis.diagnosing import Answer
 from tunebook.diagnosis.fairness import fairness
-from tunebook.diagnosis.importance import nothing_matters
+from tunebook.diagnosis.importance import nothing_matters, which_matter
 from tunebook.diagnosis.infeasible import infeasible
 from tunebook.diagnosis.late_variance import late_variance
 from tunebook.diagnosis.overfitting import overfitting
@@ -49,6 +49,13 @@ def by_claims(said: Finding) -> tuple[float, float]:
 def by_winner(said: Finding) -> tuple[float, float]:
     """A confident winner, whichever it is, counts as found; it is never a problem."""
     return (0.0 if said.verdict is Verdict.GOOD and " wins " in said.sentence else 1.0), 1.0
+
+
+def by_weight_decay(said: Finding) -> tuple[float, float]:
+    """Weight decay is named among what matters, in the first sentence."""
+    first = said.sentence.partition(". ")[0]
+    named = said.verdict is Verdict.GOOD and "matter" in first and "weight_decay" in first
+    return (0.0 if named else 1.0), 1.0
 
 
 @dataclass(frozen=True)
@@ -83,6 +90,13 @@ def _optimum(plan: Plan, place: float) -> Plan:
 
 def _cliff(plan: Plan, below: float) -> Plan:
     return replace(_optimum(plan, 0.6), cliff=0.6 - below)
+
+
+def _share_of_decay(plan: Plan, share: float) -> Plan:
+    """The learning rate has what weight decay has not; the others have nothing."""
+    return replace(
+        plan, weights={**dict.fromkeys(NAMES, 0.0), NAMES[0]: 1 - share, NAMES[1]: share}
+    )
 
 
 def _broken_setting(plan: Plan, share: float) -> Results:
@@ -302,5 +316,28 @@ FAULTS = (
         lambda plan, share: replace(plan, warmup=int(share * plan.steps)),
         (0.06, 0.12),
         0.04,
+    ),
+    Fault(
+        "stability",
+        "the same, where nothing but the learning rate matters",
+        "part of the range by which the edge lies below (health: 0.25 above)",
+        stability,
+        lambda plan, below: replace(
+            _cliff(plan, below), weights={n: float(n == NAMES[0]) for n in NAMES}
+        ),
+        (0.1, 0.2, 0.3),
+        -0.25,
+        ALL_DIMENSIONS,
+    ),
+    Fault(
+        "importance",
+        "weight decay matters (found: it is named)",
+        "its share of the surface's curvature",
+        which_matter,
+        _share_of_decay,
+        (0.1, 0.2, 0.4, 0.8),
+        0.0,
+        ALL_DIMENSIONS,
+        read=by_weight_decay,
     ),
 )

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import statistics
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from planted import FAULTS, Fault
-from records import save
+from records import Row, save
 from simulation import FIRST_CALIBRATION_SEED, Plan
+from tunebook.core.findings import Verdict
 from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.judging import PROBLEM_BUDGET, WATCH_BUDGET
@@ -30,23 +33,35 @@ FAMILY = 40
 WATCH, PROBLEM = WATCH_BUDGET / FAMILY, PROBLEM_BUDGET / FAMILY
 
 
-def look(fault: Fault, size: float, plan: Plan) -> tuple[float, float, float]:
-    """The p-values for an alarm and for a problem, and the difference of interest."""
+@dataclass(frozen=True)
+class Seen:
+    """What one study showed: p-values for an alarm and for a problem, an alarm of this question
+    asked alone, and the difference of interest."""
+
+    alarm: float
+    problem: float
+    alone: bool
+    interest: float
+
+
+def look(fault: Fault, size: float, plan: Plan) -> Seen:
     with one_thread():
         evidence = gather(fault.draw(plan, size))
-        return *fault.read(fault.answer(evidence)), difference_of_interest(evidence) or 0.0
+        said = fault.answer(evidence)
+    alarm, problem = fault.read(said)
+    alone = alarm == 0.0 or said.verdict in (Verdict.PROBLEM, Verdict.WATCH)
+    return Seen(alarm, problem, alone, difference_of_interest(evidence) or 0.0)
 
 
 def tried(fault: Fault, place: int, size: float, trials: int, dimensions: int) -> dict[str, Any]:
     """One size in one kind of study. Seeds are the same for every size: only the fault differs."""
     base = FIRST_SEED + 10_000 * place + 1000 * TRIALS.index(trials) + 100 * dimensions
-    seen: list[tuple[float, float, float]] = []
+    seen: list[Seen] = []
     for seed in range(base, base + STUDIES):
         seen.append(look(fault, size, Plan(seed=seed, trials=trials, dimensions=dimensions)))
-        missed = sum(p > WATCH for p, _, _ in seen)
+        missed = sum(one.alarm > WATCH for one in seen)
         if size != fault.healthy and missed > MISSES:
             break
-    alarm, problem, interest = zip(*seen, strict=True)
     return {
         "question": fault.question,
         "what": fault.what,
@@ -54,10 +69,21 @@ def tried(fault: Fault, place: int, size: float, trials: int, dimensions: int) -
         "healthy": size == fault.healthy,
         "trials": trials,
         "dimensions": dimensions,
-        "alarm": [float(f"{p:.3g}") for p in alarm],
-        "problem": [float(f"{p:.3g}") for p in problem],
-        "interest": float(f"{sorted(interest)[len(interest) // 2]:.3g}"),
+        "alarm": [rounded(one.alarm) for one in seen],
+        "problem": [rounded(one.problem) for one in seen],
+        "alone": sum(one.alone for one in seen),
+        "interest": rounded(statistics.median(one.interest for one in seen)),
     }
+
+
+def rounded(value: float) -> float:
+    """Three digits, which is what raw results keep."""
+    return float(f"{value:.3g}")
+
+
+def is_found(row: Row) -> bool:
+    """Whether a row shows a power of 90%."""
+    return sum(p <= WATCH for p in row["alarm"]) >= STUDIES - MISSES
 
 
 def run(only: str = "") -> Iterator[dict[str, Any]]:
@@ -69,7 +95,7 @@ def run(only: str = "") -> Iterator[dict[str, Any]]:
             for size in fault.sizes:
                 row = tried(fault, place, size, trials, dimensions)
                 yield row
-                if sum(p <= WATCH for p in row["alarm"]) >= STUDIES - MISSES:
+                if is_found(row):
                     break
         print(f"{fault.question}: {fault.what}", flush=True)
 
