@@ -87,6 +87,8 @@ def test_two_ranks_resume_where_they_left(how: str, alone: dict, tmp_path: Path)
         np.testing.assert_allclose(both, curve(alone, name), atol=1e-5, err_msg=name)
 
 
+# It leaves at a step without an evaluation, before which ranks would agree anyway.
+NORMED = {"norm": True, "steps": 10, "ema_decay": 0.8}
 DRAWING = {"drawing": True, "dropout": 0.3, "steps": 12, "log_every": 4}
 
 
@@ -97,6 +99,9 @@ def mishaps(tmp_path_factory) -> dict[str, tuple[dict, ...]]:
         "whole": ("whole", DRAWING),
         "stopped": ("parts", {**DRAWING, "stop_at": 8}),
         "resumed": ("parts", DRAWING),
+        "normed": ("normed", NORMED),
+        "normed, stopped": ("normed parts", {**NORMED, "stop_at": 5}),
+        "normed, resumed": ("normed parts", NORMED),
         "unwritable": ("unwritable", {"steps": 4, "unwritable": True}),
         "apart": ("apart", {"steps": 4, "own_disks": True}),
         "resumed apart": ("apart", {"steps": 8, "own_disks": True}),
@@ -116,6 +121,16 @@ def test_resumed_ranks_draw_what_they_would_have_drawn(mishaps) -> None:
         both = [*stopped["rows"], *resumed["rows"]]
         losses = [row["train/loss"] for _, row in both if "train/loss" in row]
         np.testing.assert_array_equal(losses, curve(whole, "train/loss"))
+
+
+def test_a_checkpoint_has_the_running_averages_of_all_ranks(mishaps) -> None:
+    whole, stopped, resumed = (mishaps[f"normed{part}"] for part in ("", ", stopped", ", resumed"))
+    assert [step for step, row in stopped[0]["rows"] if "valid/loss" in row] == []
+    assert stopped[0]["averages"] == stopped[1]["averages"]
+    np.testing.assert_allclose(resumed[0]["averages"], whole[0]["averages"], rtol=1e-5)
+    # What is evaluated is the average of the weights, and of the running averages.
+    found, expected = curve(resumed[0], "valid/loss"), curve(whole[0], "valid/loss")
+    assert found == pytest.approx(expected, abs=1e-6)
 
 
 def test_ranks_draw_apart_before_and_after_resuming(mishaps) -> None:

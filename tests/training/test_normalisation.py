@@ -19,6 +19,7 @@ from tunebook.core.errors import StudyError
 from tunebook.training.normalisation import (
     GhostBatchNorm,
     number_of_parts,
+    running_averages,
     sync_running_averages,
 )
 
@@ -164,7 +165,7 @@ import json, sys
 from datetime import timedelta
 import torch, torch.distributed as dist
 from torch import nn
-from tunebook.training.normalisation import GhostBatchNorm, sync_running_averages
+from tunebook.training.normalisation import GhostBatchNorm, running_averages, sync_running_averages
 
 rank, meeting = int(sys.argv[1]), sys.argv[2]
 model = nn.Sequential(GhostBatchNorm({FEATURES}, ghost=4), nn.BatchNorm1d({FEATURES}))
@@ -177,7 +178,7 @@ dist.init_process_group(
     world_size=2,
     timeout=timedelta(seconds=60),
 )
-sync_running_averages(model)
+sync_running_averages(running_averages(model))
 print(json.dumps([before, [buffer.tolist() for buffer in model.buffers()]]))
 dist.destroy_process_group()
 """
@@ -208,7 +209,7 @@ def test_a_process_alone_keeps_its_running_averages() -> None:
     own = GhostBatchNorm(FEATURES)
     own(inputs(8))
     before = own.running_mean.clone()
-    sync_running_averages(own)
+    sync_running_averages(running_averages(own))
     assert torch.equal(own.running_mean, before)
 
 
@@ -225,10 +226,10 @@ def test_ranks_exchange_running_averages_in_one_message(monkeypatch: pytest.Monk
     model = nn.Sequential(GhostBatchNorm(FEATURES), nn.Linear(FEATURES, 2), nn.BatchNorm1d(2))
     model(inputs(8))
     before = {name: value.clone() for name, value in model.state_dict().items()}
-    sync_running_averages(model)
+    sync_running_averages(running_averages(model))
     assert [len(values) for values in sent] == [2 * FEATURES + 2 * 2]
     for name, value in model.state_dict().items():
         torch.testing.assert_close(value, before[name])
 
-    sync_running_averages(nn.Linear(2, 2))
+    sync_running_averages([])
     assert len(sent) == 1

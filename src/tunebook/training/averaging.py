@@ -31,6 +31,12 @@ class Average:
         self.decay = decay
         self.count = 0
         self.values: list[Tensor] = [tensor.clone() for tensor in _tensors(model)]
+        self._running = len(running_averages(model))
+
+    @property
+    def running(self) -> list[Tensor]:
+        """Those of the averaged values that are running averages of batch norm."""
+        return self.values[len(self.values) - self._running :]
 
     @torch.no_grad()
     def update(self, model: nn.Module) -> None:

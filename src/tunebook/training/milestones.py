@@ -24,7 +24,7 @@ from tunebook.training.evaluation import (
     save_predictions,
     skew,
 )
-from tunebook.training.normalisation import sync_running_averages
+from tunebook.training.normalisation import running_averages, sync_running_averages
 from tunebook.training.randomness import Streams, seed_everything
 from tunebook.training.recipe import Recipe
 from tunebook.training.task import Data, Task
@@ -53,12 +53,9 @@ def precision(recipe: Recipe, device: torch.device) -> AbstractContextManager[ob
 
 def look(job: Job, state: State, *, last: bool) -> None:
     """Evaluate the model (or its average), log the metrics, keep the best: with every rank."""
-    sync_running_averages(state.model)
+    _sync(state)
     averaged = state.average.in_place_of(state.model) if state.average else nullcontext()
     with averaged, precision(job.recipe, job.world.device):
-        if state.average is not None:
-            # Its running averages, too, are of what this rank has seen.
-            sync_running_averages(state.model)
         metrics = _metrics(job, state, last)
         best = _is_best(job, metrics)
         weights = checkpoints.model_tensors(state, job.world) if best else {}
@@ -74,7 +71,7 @@ def look(job: Job, state: State, *, last: bool) -> None:
 
 def save(job: Job, state: State) -> None:
     """Write the checkpoint from which the run can continue. Every rank takes part, one writes."""
-    sync_running_averages(state.model)
+    _sync(state)
     tensors, facts = checkpoints.collect(state, job.world)
     with job.world.together():
         if job.world.leads:
@@ -106,6 +103,12 @@ def asked_to_leave(job: Job, step: int) -> bool:
     if job.world.size == 1:
         return job.run.should_stop
     return step % job.recipe.log_every == 0 and job.world.agree(job.run.should_stop)
+
+
+def _sync(state: State) -> None:
+    """Let the ranks agree on running averages: those of the model and those within its average."""
+    averaged = state.average.running if state.average is not None else []
+    sync_running_averages([*running_averages(state.model), *averaged])
 
 
 def _is_best(job: Job, metrics: Mapping[str, float]) -> bool:

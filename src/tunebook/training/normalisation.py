@@ -89,16 +89,13 @@ def running_averages(model: nn.Module) -> list[Tensor]:
 
 
 @torch.no_grad()
-def sync_running_averages(model: nn.Module) -> None:
+def sync_running_averages(averages: list[Tensor]) -> None:
     """Give every rank the mean of all ranks' running averages.
 
     To be called before an evaluation and before a checkpoint: until then, ranks have seen different
     data and hold different averages. Being means, they come out the same however often it is done.
     """
-    if not dist.is_available() or not dist.is_initialized():
-        return
-    averages = running_averages(model)
-    if not averages:
+    if not averages or not dist.is_available() or not dist.is_initialized():
         return
     # One message for all of them: latency counts more than size.
     together = torch.cat([average.flatten() for average in averages])
