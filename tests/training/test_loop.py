@@ -256,6 +256,29 @@ def test_mistakes_in_the_configuration_are_told(tmp_path: Path) -> None:
         trained(tmp_path / "b", 2, optimizer="adan")
 
 
+@pytest.mark.parametrize(
+    ("change", "shape"),
+    [
+        (lambda losses: losses[:, None] - torch.zeros(len(losses)), "(16, 16)"),
+        (lambda losses: losses[:, None], "(16, 1)"),
+        (lambda losses: losses.mean(), "()"),
+    ],
+)
+def test_losses_of_another_shape_are_refused(change, shape: str, tmp_path: Path) -> None:
+    class Shaped(Clouds):
+        def losses(self, outputs, batch, params):
+            return change(super().losses(outputs, batch, params))
+
+    with pytest.raises(StudyError) as caught:
+        trained(tmp_path, 2, Shaped())
+    assert str(caught.value) == (
+        f"the task's losses have the shape {shape} instead of (16,), one for each example. Often "
+        "targets (n,) were subtracted from outputs (n, 1), which makes (n, n): squeeze the outputs "
+        "first. Leave the mean over the batch to the loop, and take that over the parts of an "
+        "example in `losses`"
+    )
+
+
 READING = ("tolist", "item", "cpu", "numpy", "__float__", "__int__", "__bool__")
 
 

@@ -22,7 +22,7 @@ from tunebook.training.randomness import Streams, seed_everything
 from tunebook.training.recipe import ReadParams, Recipe
 from tunebook.training.regularisation import begin, give_stream, new_stream
 from tunebook.training.schedules import rate
-from tunebook.training.task import Task
+from tunebook.training.task import Task, check_losses
 
 
 def trainer(task: Task) -> TrainFunction:
@@ -77,7 +77,8 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
     batches = _feed(job, streams, state.step)
     meters = Meters(run, world, recipe.batch_size, recipe.clip_norm)
 
-    for step in range(state.step, plan.total):
+    first = state.step
+    for step in range(first, plan.total):
         learning_rate = rate(plan, step)
         for group in optimiser.param_groups:
             group["lr"] = learning_rate
@@ -90,7 +91,10 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
             # A stream for each step: what was drawn before, and on which rank, does not matter.
             begin(masks, streams.seed_of("dropout", step))
         with precision(recipe, world.device):
-            loss = task.losses(forward(batch.inputs), batch, params).mean()
+            losses = task.losses(forward(batch.inputs), batch, params)
+        if step == first:
+            check_losses(losses, len(batch.weights))
+        loss = losses.mean()
         loss.backward()  # type: ignore[no-untyped-call]
         norm = clip(parameters, recipe.clip_norm)
         optimiser.step()

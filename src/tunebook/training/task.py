@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 
 from torch import Tensor, nn
 
+from tunebook.core.errors import StudyError
 from tunebook.core.objective import Metric
 from tunebook.core.space import Config
 from tunebook.training.data import Augment, Batch, Examples
@@ -73,6 +74,17 @@ class BundledTask(Task, Protocol):
 
         It reaches `facts.reached` in `facts.steps`, in front of which its warmup comes, if any.
         """
+
+
+def check_losses(losses: Tensor, examples: int) -> None:
+    """A task must give one loss for each example: of another shape, the mean is of other things."""
+    if tuple(losses.shape) != (examples,):
+        raise StudyError(
+            f"the task's losses have the shape {tuple(losses.shape)} instead of ({examples},), one "
+            "for each example. Often targets (n,) were subtracted from outputs (n, 1), which makes "
+            "(n, n): squeeze the outputs first. Leave the mean over the batch to the loop, and "
+            "take that over the parts of an example in `losses`"
+        )
 
 
 def weighted(values: Tensor, weights: Tensor) -> Pair:
