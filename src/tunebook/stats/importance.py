@@ -1,8 +1,8 @@
 """Which parameters matter: shares of variance, effects in units of the noise, and tests.
 
 Shares come from the posterior mean of a Gaussian process: they describe what was seen, and are
-no evidence that a parameter matters. Evidence is a permutation test (`matters`), exact when the
-parameter was sampled independently of the others, as non-adaptive searches do.
+no evidence that a parameter matters. Evidence is a permutation test: `matters` for one parameter,
+`anything_matters` for all of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.linalg import cholesky, solve_triangular
 from scipy.stats import norm, qmc, rankdata
 
 from tunebook.stats.gaussian_process import GaussianProcess, fit
@@ -115,17 +116,24 @@ def matters(
     """The p-value of "this parameter does nothing, alone or together with others".
 
     A score test: a process without the parameter explains the losses, and what it leaves is
-    tried against the kernel of the parameter, alone and times that of each other. The column is
-    permuted, and nothing else depends on it, so that the p-value is exact under the null.
+    tried against the kernel of the parameter, alone and times that of each other. What is left,
+    made independent by the process, is permuted; the design stays as it is. To permute the column
+    instead would be exact for random designs, but for Sobol points it rejected 11% of true nulls
+    at 5%: their columns are less alike than those of any permutation. This test is not exact, for
+    the process is fitted: at 5% it rejected 4 to 9% of true nulls, 6% over all designs tried.
     """
     places, scores = np.array(points, dtype=float, ndmin=2), _normal_scores(values)
     mask = _mask(categories, places.shape[1])
-    rest = np.delete(places, column, axis=1)
-    residual, context = _unexplained(rest, scores, np.delete(mask, column))
+    factor, context = _explained(np.delete(places, column, axis=1), scores, np.delete(mask, column))
     own = places[:, [column]]
-    kernel = _centred(_own_kernel(squared_differences(own, own, mask[[column]])[0]))
-    weights = np.outer(residual, residual) * context
-    return _permutation_share(weights, kernel, permutations, np.random.default_rng(seed))
+    kernel = context * _centred(_own_kernel(squared_differences(own, own, mask[[column]])[0]))
+    half = solve_triangular(factor, kernel, lower=True)
+    return _permutation_share(
+        solve_triangular(factor, scores, lower=True),
+        np.asarray(solve_triangular(factor, half.T, lower=True)),
+        permutations,
+        np.random.default_rng(seed),
+    )
 
 
 def anything_matters(
@@ -141,36 +149,32 @@ def anything_matters(
     mask = _mask(categories, places.shape[1])
     apart = squared_differences(places, places, mask) / _TEST_LENGTH**2
     kernel = _centred(np.sum(matern(apart), axis=0) + matern(np.mean(apart, axis=0)))
-    weights = np.outer(scores, scores)
-    return _permutation_share(weights, kernel, permutations, np.random.default_rng(seed))
+    return _permutation_share(scores, kernel, permutations, np.random.default_rng(seed))
 
 
-def _unexplained(rest: Array, scores: Array, mask: Mask) -> tuple[Array, Array]:
-    """What a process of the other parameters leaves of the scores, and where effects may vary."""
+def _explained(rest: Array, scores: Array, mask: Mask) -> tuple[Array, Array]:
+    """A factor of the covariance that the other parameters give, and where effects may vary."""
+    n = len(scores)
     if not rest.shape[1]:
-        return scores, np.ones((len(scores), len(scores)))
+        return np.eye(n), np.ones((n, n))
     process = fit(rest, scores, categories=mask)
-    # `fit` sorts its rows, so residuals are asked for at the rows as they are.
+    # `fit` sorts its rows, so the covariance is asked for at the rows as they are.
     noise = max(process.hyperparameters.noise, 1e-3)
-    covariance = process.covariance(rest, rest) + noise * np.eye(len(rest))
-    residual = np.asarray(np.linalg.solve(covariance, scores), dtype=np.float64)
+    factor = cholesky(process.covariance(rest, rest) + noise * np.eye(n), lower=True)
     # Centred, so that an effect which turns about with another parameter is not averaged away.
     kernels = [_centred(_own_kernel(apart)) for apart in squared_differences(rest, rest, mask)]
     varying = [kernel / np.mean(np.diag(kernel)) for kernel in kernels if np.any(kernel)]
-    return residual, 1.0 + np.sum(varying, axis=0) / max(len(varying), 1)
+    return np.asarray(factor), 1.0 + np.sum(varying, axis=0) / max(len(varying), 1)
 
 
 def _permutation_share(
-    weights: Array, kernel: Array, permutations: int, random: np.random.Generator
+    values: Array, kernel: Array, permutations: int, random: np.random.Generator
 ) -> float:
-    observed = float(np.sum(weights * kernel))
-    at_least = 1
-    for _ in range(permutations):
-        order = random.permutation(len(kernel))
-        # Ties, as of a constant column, count as no evidence whatever the rounding.
-        statistic = float(np.sum(weights * kernel[np.ix_(order, order)]))
-        at_least += statistic >= observed - 1e-9 * abs(observed)
-    return at_least / (permutations + 1)
+    """The p-value of the quadratic form of `values` in `kernel`, against permuted values."""
+    rows = np.stack([values, *(random.permutation(values) for _ in range(permutations))])
+    statistics = np.sum((rows @ kernel) * rows, axis=1)
+    # Ties, as of a constant column, count as no evidence whatever the rounding.
+    return float(np.mean(statistics >= statistics[0] - 1e-9 * abs(statistics[0])))
 
 
 def _normal_scores(values: ArrayLike) -> Array:
