@@ -15,9 +15,10 @@ from safetensors.torch import load_file
 from torch import nn
 
 from problems_in_torch import Clouds
+from training.two_ranks import Listed
 from tunebook.core.errors import StudyError
 from tunebook.training import checkpoints
-from tunebook.training.distribution import ALONE, World, bare, joined, spread
+from tunebook.training.distribution import ALONE, World, bare, joined, sharded_alone, spread
 from tunebook.training.evaluation import evaluate
 
 TESTS = Path(__file__).parent.parent
@@ -197,6 +198,43 @@ def test_what_two_ranks_evaluate_is_one_model(kind: str, looks) -> None:
 def test_an_average_is_not_the_last_weights(looks) -> None:
     one, other = (curve(looks[1][kind][0], "valid/loss") for kind in ("ddp", "ddp, ema"))
     assert abs(one - other) > 1e-4
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory) -> dict[str, tuple[dict, ...]]:
+    """Runs of two ranks with models that are hard to spread."""
+    runs = {
+        f"{model}, {how}": {"model": model, "spread": how, "steps": 6, "eval_every": 6}
+        for model in ("listed", "scaled")
+        for how in ("ddp", "fsdp")
+    }
+    told = run_several(tmp_path_factory.mktemp("models"), 2, *runs.items())
+    return dict(zip(runs, told, strict=True))
+
+
+def test_containers_and_tied_weights_can_be_sharded(models) -> None:
+    replicated, sharded = models["listed, ddp"][0], models["listed, fsdp"][0]
+    for name in ("train/loss", "valid/loss"):
+        np.testing.assert_allclose(curve(sharded, name), curve(replicated, name), atol=1e-5)
+    assert sharded["sum"] == pytest.approx(replicated["sum"], abs=1e-4)
+
+
+def test_a_parameter_without_a_dimension_cannot_be_sharded(models) -> None:
+    assert "error" not in models["scaled, ddp"][0]
+    for told in models["scaled, fsdp"]:
+        assert told["error"] == (
+            "StudyError: fsdp cannot shard parameters without a dimension, which scale are; make "
+            "them of shape (1,), or set spread to ddp"
+        )
+
+
+def test_blocks_that_share_nothing_are_sharded_by_themselves() -> None:
+    model = Listed()
+    found = sharded_alone(model)
+    assert found == [model.blocks[0], model.blocks[3], model.heads["one"][1]]
+    model.head = model.blocks[0].weight  # held by the root as well
+    model.blocks[3].requires_grad_(False)
+    assert sharded_alone(model) == [model.heads["one"][1]]
 
 
 def test_without_torchrun_a_process_is_alone(monkeypatch: pytest.MonkeyPatch) -> None:

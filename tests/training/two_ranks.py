@@ -51,6 +51,59 @@ class Drawing(Clouds):
             self.masks.append(told.flatten().tolist())
 
 
+class Listed(nn.Module):
+    """Blocks in a list, of which two share their weights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks = nn.ModuleList(nn.Linear(6, 6) for _ in range(4))
+        self.blocks[2].weight = self.blocks[1].weight
+        self.heads = nn.ModuleDict({"one": nn.Sequential(nn.ReLU(), nn.Linear(6, 3))})
+
+    def forward(self, x: Tensor) -> Tensor:
+        for block in self.blocks:
+            x = x + torch.relu(block(x))
+        return self.heads["one"](x)  # type: ignore[no-any-return]
+
+
+class Scaled(nn.Module):
+    """A model with a parameter that has no dimension."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = nn.Linear(6, 3)
+        self.scale = nn.Parameter(torch.tensor(1.0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.scale * self.inner(x)
+
+
+class Wasteful(nn.Module):
+    """A model with parameters that its outputs do not depend on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.used, self.unused = nn.Linear(6, 3), nn.Linear(6, 3)
+        self.frozen = nn.Linear(6, 3).requires_grad_(False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.used(x)  # type: ignore[no-any-return]
+
+
+MODELS = {"listed": Listed, "scaled": Scaled, "wasteful": Wasteful}
+
+
+class Built(Clouds):
+    """The clouds with another model."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self._name = name
+
+    def build(self, params: Config) -> nn.Module:
+        return MODELS[self._name]()
+
+
 class Unwritable(MemoryRun):
     """A run whose checkpoints cannot be written."""
 
@@ -66,6 +119,8 @@ def trained(folder: Path, options: Mapping[str, object], world: World) -> dict[s
     steps, stop_at = int(params.pop("steps")), params.pop("stop_at", None)  # type: ignore[call-overload]
     kind = Unwritable if params.pop("unwritable", False) else MemoryRun
     task = Drawing() if params.pop("drawing", False) else Clouds()
+    if "model" in params:
+        task = Built(str(params.pop("model")))
     if params.pop("own_disks", False):
         # The same path on each rank, but not the same place.
         disk = folder / f"disk-{world.rank}"

@@ -6,7 +6,9 @@ environment.
 
 from __future__ import annotations
 
+import itertools
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -138,15 +140,47 @@ def bare(model: nn.Module) -> nn.Module:
     return inner.module if isinstance(inner, nn.parallel.DistributedDataParallel) else inner
 
 
+def sharded_alone(model: nn.Module) -> list[nn.Module]:
+    """The blocks of a model that can be gathered by themselves; the rest is left to its root.
+
+    Blocks are its children, and in place of a container its members. Those that share a parameter
+    with another are left out, since one of them would give it back while another needs it.
+    """
+    blocks = list(_blocks(model))
+    sets = [set(block.parameters()) for block in blocks]
+    holders = Counter(itertools.chain(model.parameters(recurse=False), *sets))
+    return [
+        block
+        for block, parameters in zip(blocks, sets, strict=True)
+        if any(parameter.requires_grad for parameter in parameters)
+        and all(holders[parameter] == 1 for parameter in parameters)
+    ]
+
+
+def _blocks(model: nn.Module) -> Iterator[nn.Module]:
+    for child in model.children():
+        # A list or a dictionary of modules is never called itself, so nothing would gather it.
+        if type(child).forward in (nn.Module.forward, nn.Sequential.forward):
+            yield from _blocks(child)
+        else:
+            yield child
+
+
 def _shard(model: nn.Module, world: World) -> nn.Module:
     from torch.distributed.device_mesh import init_device_mesh
     from torch.distributed.fsdp import fully_shard
 
+    scalars = [name for name, parameter in model.named_parameters() if parameter.dim() == 0]
+    if scalars:
+        raise StudyError(
+            f"fsdp cannot shard parameters without a dimension, which {', '.join(scalars)} are; "
+            "make them of shape (1,), or set spread to ddp",
+            "spread",
+        )
     mesh = init_device_mesh(world.device.type, (world.size,))
     # Each block is gathered by itself, so that the whole model is never in one place.
-    for block in model.children():
-        if any(parameter.requires_grad for parameter in block.parameters()):
-            fully_shard(block, mesh=mesh)
+    for block in sharded_alone(model):
+        fully_shard(block, mesh=mesh)
     # The root, too, gives back what it gathered: else its shards and its whole could differ when
     # the weights are changed between two passes, as by an average.
     fully_shard(model, mesh=mesh, reshard_after_forward=True)
