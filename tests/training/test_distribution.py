@@ -205,7 +205,7 @@ def models(tmp_path_factory) -> dict[str, tuple[dict, ...]]:
     """Runs of two ranks with models that are hard to spread."""
     runs = {
         f"{model}, {how}": {"model": model, "spread": how, "steps": 6, "eval_every": 6}
-        for model in ("listed", "scaled")
+        for model in ("listed", "scaled", "wasteful")
         for how in ("ddp", "fsdp")
     }
     told = run_several(tmp_path_factory.mktemp("models"), 2, *runs.items())
@@ -225,6 +225,14 @@ def test_a_parameter_without_a_dimension_cannot_be_sharded(models) -> None:
         assert told["error"] == (
             "StudyError: fsdp cannot shard parameters without a dimension, which scale are; make "
             "them of shape (1,), or set spread to ddp"
+        )
+
+
+def test_a_parameter_without_a_gradient_cannot_be_replicated(models) -> None:
+    assert len(curve(models["wasteful, fsdp"][0], "train/loss")) == 6
+    for told in models["wasteful, ddp"]:
+        assert told["error"].startswith(
+            "StudyError: the loss does not depend on unused.weight, unused.bias, and replicas "
         )
 
 

@@ -279,6 +279,23 @@ def test_losses_of_another_shape_are_refused(change, shape: str, tmp_path: Path)
     )
 
 
+def test_sparse_gradients_are_refused(tmp_path: Path) -> None:
+    class Embedding(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.table = torch.nn.Embedding(2, 3, sparse=True)
+
+        def forward(self, x):
+            return self.table((x[:, 0] > 0).long())
+
+    class Embedded(Clouds):
+        def build(self, params):
+            return Embedding()
+
+    with pytest.raises(StudyError, match=r"the gradient of table\.weight is sparse"):
+        trained(tmp_path, 2, Embedded(), optimizer="sgd")
+
+
 READING = ("tolist", "item", "cpu", "numpy", "__float__", "__int__", "__bool__")
 
 

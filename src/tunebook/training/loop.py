@@ -5,16 +5,16 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from tunebook.core.protocols import Run, TrainFunction
 from tunebook.training.averaging import Average
 from tunebook.training.checkpoints import State
 from tunebook.training.data import Batch, augmented, on_device, training_batches
 from tunebook.training.distribution import World, bare, joined, spread
+from tunebook.training.gradients import check_gradients, clip
 from tunebook.training.meters import Meters
 from tunebook.training.milestones import Job, asked_to_leave, look, precision, resume, save
 from tunebook.training.optimisers import torch_optimiser
@@ -96,6 +96,8 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
             check_losses(losses, len(batch.weights))
         loss = losses.mean()
         loss.backward()  # type: ignore[no-untyped-call]
+        if step == first:
+            check_gradients(state.model, replicated=world.size > 1 and recipe.spread == "ddp")
         norm = clip(parameters, recipe.clip_norm)
         optimiser.step()
         optimiser.zero_grad()
@@ -121,26 +123,6 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
         if leave:
             break
     return model
-
-
-def clip(parameters: list[nn.Parameter], limit: float | None) -> Tensor:
-    """Clip the gradient to a global norm; returns the norm before, without leaving the device."""
-    gradients = [p.grad for p in parameters if p.grad is not None]
-    norm = global_norm(gradients)
-    if limit is not None:
-        torch.nn.utils.clip_grads_with_norm_(parameters, limit, norm, foreach=True)
-    return norm
-
-
-def global_norm(gradients: list[Tensor]) -> Tensor:
-    """The norm of all gradients together; that of sharded ones needs every rank."""
-    if hasattr(gradients[0], "full_tensor"):
-        sharded: Any = torch.nn.utils.get_total_norm(gradients)
-        whole: Tensor = sharded.full_tensor()
-        return whole
-    # The same, without sorting the gradients by device: a model is on one.
-    norm: Tensor = torch.linalg.vector_norm(torch.stack(torch._foreach_norm(gradients)))
-    return norm
 
 
 def _feed(job: Job, streams: Streams, start: int) -> Iterator[Batch]:
