@@ -13,6 +13,7 @@ from torch.nn.utils import parameters_to_vector
 from problems_in_torch import Clouds
 from runs import MemoryRun
 from tunebook.core.errors import StudyError
+from tunebook.training import meters
 from tunebook.training.checkpoints import best_of
 from tunebook.training.data import TensorExamples
 from tunebook.training.distribution import ALONE
@@ -43,13 +44,53 @@ def test_it_learns(tmp_path: Path) -> None:
 
 
 def test_every_step_is_logged(tmp_path: Path) -> None:
-    run = trained(tmp_path, 23, schedule="linear")
+    run = trained(tmp_path, 23, schedule="linear", eval_every=10)
     for name in ("train/loss", "learning_rate", "grad_norm"):
         assert run.curve(name).steps.tolist() == list(range(1, 24))
     assert run.curve("learning_rate").values[0] == 0.05
     assert run.curve("learning_rate").values[-1] < 0.05 / 20
     assert run.curve("examples_per_second").steps.tolist() == [5, 10, 15, 20, 23]
     assert (run.curve("data_wait_share").values <= 1).all()
+
+
+class Clock:
+    """A second for each training batch, a day for each of evaluation."""
+
+    now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+def test_evaluations_and_checkpoints_count_in_no_speed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    monkeypatch.setattr(meters, "time", clock)
+
+    class Timed(Clouds):
+        def losses(self, outputs, batch, params):
+            clock.now += 1
+            return super().losses(outputs, batch, params)
+
+        def measures(self, outputs, batch):
+            clock.now += 86400
+            return super().measures(outputs, batch)
+
+    class Slow(MemoryRun):
+        def checkpoint(self, step):
+            clock.now += 86400
+            return super().checkpoint(step)
+
+    points = {"eval_every": 4, "checkpoint_every": 6, "log_every": 5}
+    run = Slow(tmp_path, {**PARAMS, **points}, 20)
+    train(Timed(), run)
+    speeds = run.curve("examples_per_second")
+    assert set(speeds.values.tolist()) == {16.0}
+    # Each evaluation begins when all steps before it are done and logged.
+    assert {4, 8, 12, 16, 20} <= set(speeds.steps.tolist())
+    order = [step for step, _ in run.rows]
+    assert order == sorted(order)
 
 
 def test_evaluations_come_at_step_intervals_and_at_the_end(tmp_path: Path) -> None:
@@ -134,11 +175,11 @@ def test_a_task_may_split_its_data_at_random(tmp_path: Path) -> None:
 
 def test_the_norm_is_logged_unclipped_and_the_share_clipped(tmp_path: Path) -> None:
     free = trained(tmp_path / "free", 10)
-    clipped = trained(tmp_path / "clipped", 10, clip_norm=1e-3, checkpoint_every=10)
+    clipped = trained(tmp_path / "clipped", 10, clip_norm=1e-3, eval_every=10, checkpoint_every=10)
     assert clipped.curve("grad_norm").values[0] == free.curve("grad_norm").values[0] > 1e-3
     assert clipped.curve("clipped_share").values.tolist() == [1.0, 1.0]
     assert "clipped_share" not in {name for _, row in free.rows for name in row}
-    loose = trained(tmp_path / "loose", 10, clip_norm=1e3, checkpoint_every=10)
+    loose = trained(tmp_path / "loose", 10, clip_norm=1e3, eval_every=10, checkpoint_every=10)
     assert loose.curve("clipped_share").values.tolist() == [0.0, 0.0]
     assert loose.curve("train/loss") == free.curve("train/loss")
 

@@ -112,6 +112,8 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
         if last or state.step % recipe.log_every == 0:
             meters.log()
         if last or state.step % recipe.evaluation_interval == 0:
+            # It waits for the device: else steps still under way would end in the pause.
+            meters.log()
             with meters.paused():
                 look(job, state, last=last)
         leave = asked_to_leave(job, state.step)
