@@ -46,7 +46,11 @@ def whole(least: int) -> Check:
 def one_of(names: Collection[str]) -> Check:
     *others, last = names
     wanted = f"{', '.join(others)} or {last}"
-    return Check(wanted, lambda value: value if value in names else None, names)
+
+    def read(value: object) -> str | None:
+        return value if isinstance(value, str) and value in names else None
+
+    return Check(wanted, read, names)
 
 
 def _real(wanted: str, allowed: Callable[[float], bool]) -> Check:
@@ -59,8 +63,12 @@ def _real(wanted: str, allowed: Callable[[float], bool]) -> Check:
 
 def _number(value: object) -> float:
     """A finite number; for anything else NaN, which no comparison accepts."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if number and math.isfinite(value) else math.nan  # type: ignore[arg-type]
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value) if math.isfinite(value) else math.nan
+    except OverflowError:
+        return math.nan
 
 
 ABOVE_0 = _real("a number above 0", lambda number: number > 0)
