@@ -12,10 +12,10 @@ COVERED := core sampling files storage
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all soak lint format pins bench-setup release clean
+.PHONY: help demo test test-all soak lint format pins bench-setup calibration calibration-page release clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 demo: $(VENV)/.installed  ## install, then run the whole playbook on a bundled problem
 	@$(BIN)/tunebook demo
@@ -60,6 +60,15 @@ pins:  ## write the versions that .venv holds into constraints.txt
 	@touch $(VENV)/.installed
 
 bench-setup: $(BENCH_VENV)/.installed  ## the environment of the benchmarks, with the peers
+
+# One thread each: the matrices are small. The folder of public logs is read where it is.
+calibration: $(VENV)/.installed  ## compute the calibration of all findings again (half an hour), then its page
+	@for script in alarms power winners logs; do \
+		OPENBLAS_NUM_THREADS=1 $(BIN)/python calibration/$$script.py || exit 1; done
+	@$(MAKE) --no-print-directory calibration-page
+
+calibration-page: $(VENV)/.installed  ## docs/calibration.md from the results that are kept
+	@$(BIN)/python calibration/page.py
 
 release: $(VENV)/.installed  ## build sdist and wheel of the last commit, then run the demo from the wheel
 	@rm -rf dist

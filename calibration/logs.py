@@ -12,15 +12,17 @@ import itertools
 import math
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import polars as pl
 from opda.nonparametric import EmpiricalDistribution
 
 import real
+from answerable import ENOUGH_TRIALS, is_answerable
 from boundary_winners import NEAR, tabm
 from records import save
 from tunebook.core.evidence import Evidence, Reading, Standing
@@ -28,29 +30,19 @@ from tunebook.core.findings import Verdict
 from tunebook.core.results import Results
 from tunebook.diagnosis.diagnosing import examine
 from tunebook.diagnosis.gathering import gather
-from tunebook.diagnosis.replication import replicated
-from tunebook.diagnosis.signals import losses_of, signal
 from tunebook.diagnosis.stability import stability
 from tunebook.stats.best_of_k import expected_best, quantile_band, quantile_best
 
-Rows = Iterator[dict[str, Any]]
+Rows: TypeAlias = Iterator[dict[str, Any]]
+Part: TypeAlias = Callable[[Path], Rows]
+# The name of a trial, whether it is known to be bad, and what gathering says.
+Judged: TypeAlias = tuple[str, bool, Reading]
 
 # A sample of this many trials is what a study affords; the rest of a log tells the truth.
 SAMPLE = 64
 CONFIDENCE = 0.95
 # DeBERTa's trials that end below this accuracy are at chance (1/3); the next one ends at 0.44.
 NEAR_CHANCE = 0.4
-# The least number of trials whose report should leave little unknown.
-ENOUGH_TRIALS = 32
-# Evaluations in the best trial that questions about curves need.
-POINTS = {
-    "overfitting": 10,
-    "step-budget": 10,
-    "improving": 16,
-    "saturated": 16,
-    "late-variance": 16,
-    "periodicity": 36,
-}
 
 
 def random_searches(data: Path) -> Iterator[Results]:
@@ -58,6 +50,12 @@ def random_searches(data: Path) -> Iterator[Results]:
     yield real.deberta(data)
     yield real.alexnet(data)
     yield from real.taskset(data)
+
+
+def beginning(results: Results, trials: int = ENOUGH_TRIALS) -> Results:
+    """The first trials of a random search, which are a random search of that many."""
+    study = replace(results.study, name=f"{results.study.name}-first-{trials}", trials=trials)
+    return replace(results, study=study, trials=results.trials[:trials])
 
 
 def best_of_k(data: Path) -> Rows:
@@ -107,60 +105,41 @@ def diverged_algoperf(data: Path) -> Rows:
     trials = pl.read_csv(data / "algoperf" / "trials.csv.gz")
     keys = ["version", "ruleset", "submission", "workload", "framework"]
     groups = (group.sort("study", "trial") for group in trials.partition_by(keys))
-    known = found = others = total = 0
-    missed: list[str] = []
+    judged: list[Judged] = []
     for results, group in zip(real.algoperf(data), groups, strict=True):
-        readings = gather(results).readings
-        for reading, (name, broken) in zip(
-            readings, group.select("trial_id", "nonfinite_train").iter_rows(), strict=True
-        ):
-            bad = reading.standing is Standing.INFEASIBLE
-            total += 1
-            known += broken is True
-            found += broken is True and bad
-            others += broken is not True and bad
-            if broken is True and not bad:
-                missed.append(name)
-    yield {
-        "kind": "diverged",
-        "log": "algoperf",
-        "trials": total,
-        "known": known,
-        "found": found,
-        "others": others,
-        "missed": missed,
-    }
+        known = group.select("trial_id", "nonfinite_train").iter_rows()
+        for reading, (name, broken) in zip(gather(results).readings, known, strict=True):
+            judged.append((name, broken is True, reading))
+    yield _counted("algoperf", judged)
 
 
 def near_chance(data: Path) -> Rows:
-    results = real.deberta(data)
-    readings = gather(results).readings
+    """DeBERTa's trials by their last accuracy."""
+    readings = gather(real.deberta(data)).readings
     last = [float(r.record.curves["valid/accuracy"].values[-1]) for r in readings]
-    known = [r for r, value in zip(readings, last, strict=True) if value <= NEAR_CHANCE]
-    bad = {r.number for r in readings if r.standing is Standing.INFEASIBLE}
-    yield {
-        "kind": "diverged",
-        "log": "deberta",
-        "trials": len(readings),
-        "known": len(known),
-        "found": sum(r.number in bad for r in known),
-        "others": len(bad - {r.number for r in known}),
-        "missed": [str(r.number) for r in known if r.number not in bad],
-    }
+    yield _counted(
+        "deberta",
+        [(str(r.number), x <= NEAR_CHANCE, r) for r, x in zip(readings, last, strict=True)],
+    )
 
 
 def diverged_alexnet(data: Path) -> Rows:
     readings = gather(real.alexnet(data)).readings
-    known = [r for r in readings if is_broken(r)]
-    bad = {r.number for r in readings if r.standing is Standing.INFEASIBLE}
-    yield {
+    yield _counted("alexnet", [(str(r.number), is_broken(r), r) for r in readings])
+
+
+def _counted(log: str, judged: Sequence[Judged]) -> dict[str, Any]:
+    """Trials that are known to be bad, by name, against what gathering says of them."""
+    bad = [(name, r.standing is Standing.INFEASIBLE) for name, known, r in judged if known]
+    others = [r for _, known, r in judged if not known and r.standing is Standing.INFEASIBLE]
+    return {
         "kind": "diverged",
-        "log": "alexnet",
-        "trials": len(readings),
-        "known": len(known),
-        "found": sum(r.number in bad for r in known),
-        "others": len(bad - {r.number for r in known}),
-        "missed": [str(r.number) for r in known if r.number not in bad],
+        "log": log,
+        "trials": len(judged),
+        "known": len(bad),
+        "found": sum(found for _, found in bad),
+        "others": len(others),
+        "missed": [name for name, found in bad if not found],
     }
 
 
@@ -212,7 +191,10 @@ def boundary_winners(data: Path) -> Rows:
 
 def unknown(data: Path) -> Rows:
     """Questions that stay unknown although the log has what they need."""
-    logs = itertools.chain(random_searches(data), real.deepobs(data), real.algoperf(data))
+    searches = list(random_searches(data))
+    logs = itertools.chain(
+        searches, map(beginning, searches), real.deepobs(data), real.algoperf(data)
+    )
     for results in logs:
         if len(results) < ENOUGH_TRIALS:
             continue
@@ -230,33 +212,7 @@ def unknown(data: Path) -> Rows:
         }
 
 
-def is_answerable(evidence: Evidence, key: str) -> bool:
-    """Whether a log holds what a question reads. Most say nothing of code, clipping or warmup."""
-    knobs = evidence.study.knobs
-    if key in POINTS:
-        points = [len(losses_of(evidence, arm.best)[0]) for arm in evidence.arms if arm.best]
-        return max(points, default=0) >= POINTS[key]
-    match key:
-        case "code":
-            return False
-        case "clipping":
-            return knobs.clipping is not None
-        case "warmup":
-            return knobs.warmup_steps is not None
-        case "baseline":
-            return knobs.chance is not None
-        case "validation-size":
-            return knobs.valid_examples is not None
-        case "trial-variance":
-            return bool(replicated(evidence))
-        case "stability":
-            return knobs.learning_rate is not None
-        case "spikes" | "training-loss":
-            return signal(evidence, "train_loss") is not None
-    return True
-
-
-PARTS = (
+PARTS: tuple[Part, ...] = (
     best_of_k,
     diverged_algoperf,
     near_chance,
