@@ -6,23 +6,30 @@ environment.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import os
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
 
 from tunebook.core.errors import StudyError, TunebookError
 
 T = TypeVar("T")
 Spread: TypeAlias = Literal["ddp", "fsdp"]
-
+# The name that torch 2.13 gave to `broadcast_buffers`, where torch knows it.
+_SYNC_BUFFERS = (
+    "forward_sync_buffers"
+    if "forward_sync_buffers" in inspect.signature(DistributedDataParallel).parameters
+    else "broadcast_buffers"
+)
 
 CPU = torch.device("cpu")
 
@@ -126,9 +133,8 @@ def spread(model: nn.Module, world: World, how: Spread) -> nn.Module:
     if how == "ddp":
         # Buffers are not broadcast: running averages are averaged over ranks by our own rule.
         devices = [world.device.index] if world.device.type == "cuda" else None
-        return nn.parallel.DistributedDataParallel(
-            model, device_ids=devices, broadcast_buffers=False
-        )
+        options: dict[str, Any] = {_SYNC_BUFFERS: False}
+        return DistributedDataParallel(model, device_ids=devices, **options)
     if how == "fsdp":
         return _shard(model, world)
     raise StudyError(f"a model is spread by ddp or fsdp, got {how!r}")
@@ -137,7 +143,7 @@ def spread(model: nn.Module, world: World, how: Spread) -> nn.Module:
 def bare(model: nn.Module) -> nn.Module:
     """The model itself, without what spreading or compiling has put around it."""
     inner = getattr(model, "_orig_mod", model)
-    return inner.module if isinstance(inner, nn.parallel.DistributedDataParallel) else inner
+    return inner.module if isinstance(inner, DistributedDataParallel) else inner
 
 
 def sharded_alone(model: nn.Module) -> list[nn.Module]:
