@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from runs import MemoryRun
+from tunebook.core.errors import TunebookError
 from tunebook.training import meters as meters_module
 from tunebook.training.distribution import ALONE, World
 from tunebook.training.meters import Meters
@@ -69,8 +70,31 @@ def test_an_evaluation_does_not_slow_the_training(tmp_path: Path, clock: Clock) 
 
 def test_the_other_ranks_are_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.distributed, "all_reduce", lambda values: None)
+    monkeypatch.setattr(World, "gathered", lambda self, value: [None, value])
     run = MemoryRun(tmp_path, {}, 10)
     meters = Meters(run, World(rank=1, size=2), batch_size=10, clip_norm=None)
     add(meters, 1)
     meters.log()
     assert run.rows == []
+
+
+def test_what_the_leading_rank_cannot_log_ends_every_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full(MemoryRun):
+        def log(self, metrics, step=None) -> None:
+            raise OSError("no space left")
+
+    told: list[str | None] = []
+
+    def gathered(self: World, value: str | None) -> list[str | None]:
+        told.append(value)
+        return [told[0], None]
+
+    monkeypatch.setattr(torch.distributed, "all_reduce", lambda values: None)
+    monkeypatch.setattr(World, "gathered", gathered)
+    for rank, kind in ((0, OSError), (1, TunebookError)):
+        meters = Meters(Full(tmp_path, {}, 10), World(rank, size=2), 10, clip_norm=None)
+        add(meters, 1)
+        with pytest.raises(kind, match="no space left"):
+            meters.log()

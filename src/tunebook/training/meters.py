@@ -43,8 +43,9 @@ class Meters:
         losses = self._world.mean(torch.stack(self._losses).float())
         table = torch.stack([losses, torch.stack(self._norms).float()]).tolist()
         seconds = max(time.perf_counter() - self._began - self._pause, 1e-9)
-        if self._world.leads:
-            self._log_rows(table[0], table[1], seconds)
+        with self._world.together():
+            if self._world.leads:
+                self._log_rows(table[0], table[1], seconds)
         self._rows, self._losses, self._norms = [], [], []
         self._waited, self._pause, self._began = 0.0, 0.0, time.perf_counter()
 
