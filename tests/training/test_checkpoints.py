@@ -140,7 +140,9 @@ def test_a_damaged_best_is_no_best(tmp_path: Path) -> None:
     keep(tmp_path, 1, 0.1, metric)
     (tmp_path / "best-1" / "model.safetensors").write_bytes(b"")
     assert checkpoints.best_of(tmp_path) == []
+    checkpoints.remove_damaged(tmp_path)
     keep(tmp_path, 2, 0.9, metric)
+    checkpoints.remove_damaged(tmp_path)
     assert [step for _, step, _ in checkpoints.best_of(tmp_path)] == [2]
 
 

@@ -9,6 +9,7 @@ import torch
 
 from problems_in_torch import Clouds
 from runs import MemoryRun
+from tunebook.files import atomic
 from tunebook.training import checkpoints, milestones
 from tunebook.training.averaging import Average
 from tunebook.training.checkpoints import State
@@ -62,6 +63,22 @@ def test_weights_are_copied_only_to_be_kept(
     same.step += 1
     milestones.look(here, same, last=True)
     assert copied == [7]
+
+
+def test_kept_weights_are_read_when_a_run_begins_and_never_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, found = job(tmp_path, keep_best=3), state()
+    milestones.look(here, found, last=False)
+    (here.run.folder / "best-7" / "model.safetensors").write_bytes(b"")
+    milestones.resume(here, found)
+    assert not (here.run.folder / "best-7").exists()
+    read: list[Path] = []
+    monkeypatch.setattr(atomic, "flaw", lambda folder: read.append(folder))
+    for found.step in (8, 9, 10, 11):
+        milestones.look(here, found, last=False)
+    assert read == []
+    assert {step for _, step, _ in checkpoints.best_of(here.run.folder)} == {8, 9, 10}
 
 
 def test_a_saved_state_is_resumed(tmp_path: Path) -> None:

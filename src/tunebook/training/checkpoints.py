@@ -101,7 +101,7 @@ def model_tensors(state: State, world: World = ALONE) -> dict[str, Tensor]:
 
 def is_among_best(folder: Path, value: float, metric: Metric, keep: int) -> bool:
     """Whether an evaluation is one of so many to be kept."""
-    kept = sorted((value for value, _, _ in best_of(folder)), key=metric.loss)
+    kept = sorted((value for value, _, _ in _kept(_entries(folder))), key=metric.loss)
     return keep > len(kept) or (keep > 0 and metric.is_better(value, kept[keep - 1]))
 
 
@@ -112,17 +112,37 @@ def keep_best(
     with atomic.new_folder(folder / f"{_BEST}{step}") as target:
         save_file(dict(model), target / "model.safetensors")
         (target / "state.json").write_text(json.dumps({"step": step, "value": value}))
-    for _, _, worse in sorted(best_of(folder), key=lambda entry: metric.loss(entry[0]))[keep:]:
+    for _, _, worse in sorted(_kept(_entries(folder)), key=lambda entry: metric.loss(entry[0]))[
+        keep:
+    ]:
         shutil.rmtree(worse, ignore_errors=True)
 
 
 def best_of(folder: Path) -> list[tuple[float, int, Path]]:
     """The kept evaluations that are whole: value, step and folder."""
+    return _kept(entry for entry in _entries(folder) if atomic.flaw(entry) is None)
+
+
+def remove_damaged(folder: Path) -> None:
+    """Remove kept evaluations that are not whole: to be called before a run begins or goes on.
+
+    What is kept afterwards was written by the run itself, which need not read all of it again to
+    know its values.
+    """
+    for entry in _entries(folder):
+        if atomic.flaw(entry) is not None:
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def _entries(folder: Path) -> list[Path]:
+    return list(folder.glob(f"{_BEST}*"))
+
+
+def _kept(entries: Iterable[Path]) -> list[tuple[float, int, Path]]:
     found = []
-    for entry in folder.glob(f"{_BEST}*"):
-        if atomic.flaw(entry) is None:
-            facts = json.loads((entry / "state.json").read_text())
-            found.append((facts["value"], facts["step"], entry))
+    for entry in entries:
+        facts = json.loads((entry / "state.json").read_text())
+        found.append((facts["value"], facts["step"], entry))
     return found
 
 

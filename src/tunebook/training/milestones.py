@@ -86,8 +86,11 @@ def resume(job: Job, state: State) -> None:
     rank that the checkpoint does not know draws from a stream of its own for this step.
     """
     world = job.world
+    newest = None
     with world.together():
-        newest = job.run.resume() if world.leads else None
+        if world.leads:
+            checkpoints.remove_damaged(job.run.folder)
+            newest = job.run.resume()
     found = world.told(newest)
     if found is None:
         return
