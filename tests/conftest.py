@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+# Before numpy is loaded: several test processes with several threads each wait for one another.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Read here, because the tests themselves see none of the caller's variables.
 REQUIRE_ALL = bool(os.environ.get("TUNEBOOK_REQUIRE_ALL"))
 REAL_DATA = os.environ.get("TUNEBOOK_REAL_DATA", "")

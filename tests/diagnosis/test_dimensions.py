@@ -42,7 +42,7 @@ def test_what_to_do_is_said_with_numbers() -> None:
         f"12 trials for 4 searched parameters: 3.0 for each, where {TRIALS_FOR_EACH} see a range "
         "at all."
     )
-    assert said.advice == "Run 8 more trials, or search only the 2 parameters that matter most."
+    assert said.advice == "Run 8 more trials, or search only the 2 that matter most."
 
 
 def test_an_unfinished_study_with_a_sufficient_plan_is_unknown() -> None:

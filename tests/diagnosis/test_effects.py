@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from small_studies import evidence_of
 from tunebook.core.knobs import Knobs
-from tunebook.diagnosis.effects import difference_of_interest, gain_of_tuning
+from tunebook.diagnosis.effects import difference_of_interest, gain_of_tuning, least_loss
 
 
 def test_of_few_trials_it_is_a_hundredth_of_the_error() -> None:
@@ -38,3 +40,9 @@ def test_nothing_measured_and_nothing_left_have_none() -> None:
 
 def test_a_perfect_score_has_the_distance_to_the_other_end() -> None:
     assert difference_of_interest(evidence_of([{"valid/error": [0.0]}])) == pytest.approx(0.01)
+
+
+def test_errors_end_at_zero_and_accuracies_at_one() -> None:
+    assert least_loss(evidence_of([{"valid/error": [0.5, 0.2]}])) == 0.0
+    assert least_loss(evidence_of([{"valid/error": [0.5, 0.98]}], better="higher")) == -1.0
+    assert least_loss(evidence_of([{"loss": [0.5, -0.2]}], metric="loss")) == -math.inf

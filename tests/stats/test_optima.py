@@ -50,3 +50,15 @@ def test_equal_seeds_give_equal_optima_and_others_do_not():
     process = bowl(15)
     assert np.array_equal(optimum(process, seed=3).values, optimum(process, seed=3).values)
     assert not np.array_equal(optimum(process, seed=3).values, optimum(process, seed=4).values)
+
+
+def test_no_optimum_lies_below_what_a_loss_can_be() -> None:
+    random = np.random.default_rng(3)
+    points = random.uniform(size=(12, 2))
+    found = optimum(fit(points, 0.02 + points.sum(axis=1) + 0.05 * random.normal(size=12)))
+    assert found.values.min() < 0.0
+    held = found.bounded(0.0)
+    assert held.values.min() == 0.0
+    assert np.all(held.gains >= 0.0)
+    assert held.remaining_gain <= found.remaining_gain
+    np.testing.assert_allclose(found.bounded(-np.inf).gains, found.gains, atol=1e-12)

@@ -53,8 +53,8 @@ def _too_few(evidence: Evidence, arm: Arm) -> Claim | None:
         f"{_of(evidence, arm)}: {ended / searched:.1f} for each, where {TRIALS_FOR_EACH} see a "
         "range at all.",
         Verdict.PROBLEM if hopeless else Verdict.WATCH,
-        advice=f"Run {needed - ended} more trials{_of(evidence, arm)}, or search only the "
-        f"{'one parameter' if affordable == 1 else f'{affordable} parameters'} that matter most.",
+        advice=f"Run {counted(needed - ended, 'more trial')}{_of(evidence, arm)}, or search only "
+        f"the {'one that matters' if affordable == 1 else f'{affordable} that matter'} most.",
         subject=str(arm.setting),
         numbers=_density(arm),
     )

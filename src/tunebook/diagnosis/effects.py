@@ -51,6 +51,17 @@ def is_share(values: Floats) -> bool:
     return bool(len(values)) and bool(np.all((values >= 0.0) & (values <= 1.0)))
 
 
+def least_loss(evidence: Evidence) -> float:
+    """The end of the objective's scale, lower being better: no optimum lies beyond it.
+
+    Errors and losses that were never negative end at 0, accuracies at 1.
+    """
+    values = _values(evidence)
+    if evidence.objective.metric.better == "higher":
+        return -1.0 if is_share(values) else -np.inf
+    return 0.0 if len(values) and bool(np.all(values >= 0.0)) else -np.inf
+
+
 def _values(evidence: Evidence) -> Floats:
     return np.array([r.value for r in evidence.ranked], dtype=np.float64)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -22,6 +23,7 @@ IN_WORDS: dict[Wanted, str] = {"train_loss": "training loss", "grad_norm": "grad
 _VALIDATION_LOSS = re.compile(
     r"(?i)(^|[/_.\-])(valid|val|validation|eval|dev)[/_.\-].*(loss|nll|ce)"
 )
+_LOGGED: WeakKeyDictionary[Evidence, frozenset[str]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +42,21 @@ class Signal:
 
 def signal(evidence: Evidence, wanted: Wanted) -> Signal | None:
     """The metric that a knob names or that has a usual name, if any trial logged it."""
-    logged = {name for r in evidence.readings for name, c in r.record.curves.items() if len(c)}
+    logged = set(_logged(evidence))
     named = getattr(evidence.study.knobs, wanted)
     if named is not None:
         return Signal(named, wanted, guessed=False) if named in logged else None
     logged.discard(evidence.objective.metric.name)
     usual = next((name for name in USUAL_NAMES[wanted] if name in logged), None)
     return None if usual is None else Signal(usual, wanted, guessed=True)
+
+
+def _logged(evidence: Evidence) -> frozenset[str]:
+    """The metrics of which any trial has a point: asked for often, and looked up once."""
+    if evidence not in _LOGGED:
+        curves = (r.record.curves for r in evidence.readings)
+        _LOGGED[evidence] = frozenset(n for known in curves for n, c in known.items() if len(c))
+    return _LOGGED[evidence]
 
 
 def to_log(evidence: Evidence, wanted: Wanted) -> str:
@@ -59,7 +69,7 @@ def to_log(evidence: Evidence, wanted: Wanted) -> str:
 
 def validation_losses(evidence: Evidence) -> tuple[str, ...]:
     """Logged metrics that look like a loss on the validation set, beside the objective's."""
-    known = {name for r in evidence.readings for name in r.record.curves}
+    known = set(_logged(evidence))
     known -= {evidence.objective.metric.name, evidence.study.knobs.train_loss or ""}
     return tuple(sorted(name for name in known if _VALIDATION_LOSS.search(name)))
 

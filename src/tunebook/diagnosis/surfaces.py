@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tunebook.core.curves import Floats
 from tunebook.core.evidence import Arm, Evidence
+from tunebook.diagnosis.effects import least_loss
 from tunebook.diagnosis.tables import categories_of, filled, tabulate
 from tunebook.stats.gaussian_process import GaussianProcess, fit, shortened_tail, thinned
 from tunebook.stats.winner import Contest, Contestant, contest
@@ -52,7 +53,8 @@ def tuned(evidence: Evidence) -> Tuned | None:
     if evidence not in _TUNED:
         arms = tuple(arm for arm in evidence.arms if len(arm.measured) >= LEAST_MODELLED)
         contestants = [Contestant(*_modelled(_fair(arm))) for arm in arms]
-        _TUNED[evidence] = Tuned(arms, contest(contestants)) if arms else None
+        held = contest(contestants).bounded(least_loss(evidence)) if arms else None
+        _TUNED[evidence] = Tuned(arms, held) if held else None
     return _TUNED[evidence]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import qmc
@@ -32,6 +32,12 @@ class Optimum:
     @property
     def remaining_gain(self) -> float:
         return float(np.mean(self.gains))
+
+    def bounded(self, least: float) -> Optimum:
+        """The same where no loss can be below `least`: an error rate has no optimum under 0."""
+        at_found = np.maximum(self.values + self.gains, least)
+        values = np.maximum(self.values, least)
+        return replace(self, values=values, gains=at_found - values)
 
     def interval(self, level: float = 0.9) -> tuple[float, float]:
         """The central interval of the least value."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -54,6 +54,12 @@ class Contest:
     @property
     def leader(self) -> int:
         return int(np.argmax(self.chances))
+
+    def bounded(self, least: float) -> Contest:
+        """The same where no loss can be below `least`. Who is ahead does not change by that."""
+        optima = tuple(found.bounded(least) for found in self.optima)
+        gains = tuple(found.remaining_gain for found in optima)
+        return replace(self, optima=optima, remaining_gains=gains)
 
 
 def contest(settings: Sequence[Contestant], seed: int = 0) -> Contest:
