@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 import torch
 from torch import nn
+from torch.utils.checkpoint import checkpoint
 
 from tunebook.core.errors import StudyError
 from tunebook.training.randomness import Streams
-from tunebook.training.regularisation import Dropout, begin, give_stream, mask, new_stream
+from tunebook.training.regularisation import (
+    Dropout,
+    begin,
+    give_stream,
+    mask,
+    new_stream,
+    same_masks,
+)
 
 
 def with_stream(rate: float, seed: int = 0, rank: int = 0) -> Dropout:
@@ -84,6 +94,34 @@ def test_a_compiled_model_draws_the_same_masks_in_one_graph() -> None:
     for one, other in zip(stepped(model), stepped(compiled), strict=True):
         torch.testing.assert_close(one, other)
     assert stream.tolist() == [3, 8]
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_recomputation_draws_the_same_masks(streamed: bool) -> None:
+    blocks = nn.ModuleList(
+        nn.Sequential(nn.Linear(8, 8), Dropout(0.5), nn.Linear(8, 8)) for _ in range(2)
+    )
+    stream = new_stream()
+    if streamed:
+        give_stream(blocks, stream)
+
+    def once(block: nn.Module, x: torch.Tensor) -> torch.Tensor:
+        context = functools.partial(same_masks, block)
+        return checkpoint(block, x, use_reentrant=False, context_fn=context)
+
+    def gradients(run) -> list[torch.Tensor]:
+        blocks.zero_grad()
+        begin(stream, 7)
+        torch.manual_seed(0)
+        x = torch.linspace(-1, 1, 24).view(3, 8)
+        for block in (*blocks, blocks[0]):
+            x = run(block, x)
+        x.square().sum().backward()
+        return [p.grad for p in blocks.parameters() if p.grad is not None]
+
+    expected = gradients(lambda block, x: block(x))
+    torch.testing.assert_close(gradients(once), expected)
+    assert stream.tolist() == [7, 3 if streamed else 0]
 
 
 def test_without_a_stream_torchs_own_is_used() -> None:

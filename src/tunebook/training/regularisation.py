@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+
 import torch
 from torch import Tensor, nn
 
@@ -12,7 +15,8 @@ class Dropout(nn.Module):
     """Dropout whose masks come from a stream of its own, given to it by `give_stream`.
 
     Without one, they come from torch's global generator. A compiled model draws the same masks, and
-    its graph does not break for them.
+    its graph does not break for them. Within `torch.utils.checkpoint` it needs `same_masks`: torch
+    puts back its own generators only, and a recomputation would go on to the next masks.
     """
 
     def __init__(self, rate: float) -> None:
@@ -55,6 +59,28 @@ def give_stream(model: nn.Module, stream: Tensor) -> bool:
     for module in drops:
         module.stream = stream
     return any(module.rate > 0 for module in drops)
+
+
+def same_masks(
+    block: nn.Module,
+) -> tuple[AbstractContextManager[None], AbstractContextManager[None]]:
+    """Let a recomputation draw the masks of the first pass again, as `context_fn` of a checkpoint.
+
+    `checkpoint(block, x, use_reentrant=False, context_fn=partial(same_masks, block))`
+    """
+    streams = (module.stream for module in block.modules() if isinstance(module, Dropout))
+    stream = next((found for found in streams if found is not None), None)
+    return nullcontext(), nullcontext() if stream is None else _rewound(stream, stream.clone())
+
+
+@contextmanager
+def _rewound(stream: Tensor, place: Tensor) -> Iterator[None]:
+    latest = stream.clone()
+    stream.copy_(place)
+    try:
+        yield
+    finally:
+        stream.copy_(latest)
 
 
 def mask(like: Tensor, stream: Tensor, rate: float) -> Tensor:
