@@ -1,3 +1,5 @@
+"""Evidence: readings, arms as arrays, and what counts as sampled."""
+
 from __future__ import annotations
 
 import numpy as np

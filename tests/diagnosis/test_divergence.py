@@ -1,3 +1,5 @@
+"""Divergence that a program did not report, told by its curves."""
+
 from __future__ import annotations
 
 from dataclasses import replace

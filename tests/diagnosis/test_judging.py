@@ -1,3 +1,5 @@
+"""The alarm budget is kept over the whole report, and reached."""
+
 from __future__ import annotations
 
 import numpy as np
