@@ -26,7 +26,7 @@ from tunebook.diagnosis.judging import within_budget
 from tunebook.stats.threads import one_thread
 
 CELLS = tuple(itertools.product((16, 32, 64), (2, 4, 6), (1, 2)))
-STUDIES = 540  # 30 in each cell
+STUDIES = 360  # 20 in each cell
 ALARMS = (Verdict.PROBLEM, Verdict.WATCH)
 # It is the dearest question, brings no claim and so has no part in any alarm.
 ASKED = tuple(answer for answer in ANSWERS if answer is not which_matter)

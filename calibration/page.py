@@ -125,9 +125,11 @@ def findings(rows: Sequence[Row]) -> dict[str, object]:
     interest = sorted(row["interest"] for row in rows if row["healthy"])
     tenth = len(interest) // 10
     head = ["question", "planted", "size", "alone", "in a report", *map(str, TRIALS)]
+    keys = list(dict.fromkeys(fault.question for fault in FAULTS))
+    together = sorted(FAULTS, key=lambda fault: keys.index(fault.question))
     return {
         "interest": f"{interest[tenth]:.1g} to {interest[-1 - tenth]:.1g}",
-        "findings": table(head, (_finding(fault, rows) for fault in FAULTS)),
+        "findings": table(head, (_finding(fault, rows) for fault in together)),
     }
 
 

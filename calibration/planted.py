@@ -99,6 +99,12 @@ def _share_of_decay(plan: Plan, share: float) -> Plan:
     )
 
 
+def _little_learnt(plan: Plan, gain: float) -> Plan:
+    """At chance equal trials differ by the sampling of 10,000 examples and by nothing else."""
+    flat = {"height": 0.0, "noise": 0.003} if gain < 0.1 else {}
+    return replace(plan, floor=0.9 - gain, **flat)
+
+
 def _broken_setting(plan: Plan, share: float) -> Results:
     """The last setting loses a share of its trials, whatever their parameters."""
     results, rng = draw(plan), np.random.default_rng([plan.seed, 2])
@@ -231,7 +237,7 @@ FAULTS = (
         "valid/error",
         step_budget,
         lambda plan, rise: (
-            replace(plan, plateau=0.1, overfit=rise) if rise else replace(plan, plateau=0.5)
+            replace(plan, plateau=0.05, overfit=rise) if rise else replace(plan, plateau=0.5)
         ),
         (0.01, 0.02, 0.04, 0.08),
         0.0,
@@ -295,7 +301,7 @@ FAULTS = (
         "no trial learns more than a little",
         "gain over chance of the best point",
         baseline,
-        lambda plan, gain: replace(plan, floor=0.9 - gain, height=0.2 if gain > 0.1 else 0.0),
+        _little_learnt,
         (0.02, 0.01, 0.005, 0.0),
         0.8,
     ),
@@ -339,5 +345,14 @@ FAULTS = (
         0.0,
         ALL_DIMENSIONS,
         read=by_weight_decay,
+    ),
+    Fault(
+        "periodicity",
+        "the same, with 200 evaluations in place of 40",
+        "valid/error",
+        periodicity,
+        _plain("swing", period=6, evaluations=200),
+        (0.002, 0.005, 0.01, 0.02),
+        0.0,
     ),
 )

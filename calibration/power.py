@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 import itertools
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from planted import FAULTS, Fault
-from records import Row, save
+from records import Row, load, save
 from simulation import FIRST_CALIBRATION_SEED, Plan
 from tunebook.core.findings import Verdict
 from tunebook.diagnosis.effects import difference_of_interest
@@ -100,11 +100,19 @@ def run(only: str = "") -> Iterator[dict[str, Any]]:
         print(f"{fault.question}: {fault.what}", flush=True)
 
 
+def merged(rows: Iterable[Row], only: str) -> list[Row]:
+    """The rows that are kept of other questions, and those of one question, in the usual order."""
+    every = [*(row for row in load("power") if row["question"] != only), *rows]
+    order = {(fault.question, fault.what): place for place, fault in enumerate(FAULTS)}
+    return sorted(every, key=lambda row: order[row["question"], row["what"]])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="one question, by its key")
+    parser.add_argument("--only", default="", help="one question, by its key; the others are kept")
     options = parser.parse_args()
-    print(f"Wrote {save(f'power-{options.only}' if options.only else 'power', run(options.only))}")
+    rows = run(options.only)
+    print(f"Wrote {save('power', merged(rows, options.only) if options.only else rows)}")
 
 
 if __name__ == "__main__":

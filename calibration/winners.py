@@ -19,7 +19,7 @@ from records import save
 from tunebook.stats.threads import one_thread
 from winner import DATA, SEED, judged, tables
 
-STUDIES = 25
+STUDIES = 20
 TRIALS = (16, 32, 64)
 
 
