@@ -119,13 +119,13 @@ def test_test_examples_are_looked_at_once_at_the_end(tmp_path: Path) -> None:
     tuned, final = Divided(untouched=True), Divided()
     train(tuned, run)
     ((_, _, kept),) = checkpoints.best_of(run.folder)
-    found = evaluate_on_test(final, params, 3, kept)
+    found = evaluate_on_test(final, params, kept)
     # The same division of the data: nothing of the test has been seen in training.
     assert final.sums == tuned.sums
     assert found.weights["error"] == 40
     assert found.values["error"] < 0.45 < Clouds.facts.chance
     with pytest.raises(TunebookError, match=r"no test examples; .* Data\(test="):
-        evaluate_on_test(TASK, params, 3, kept)
+        evaluate_on_test(TASK, params, kept)
 
 
 def test_a_sample_is_fixed_by_its_seed_and_has_no_doubles() -> None:

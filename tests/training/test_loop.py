@@ -160,17 +160,26 @@ def test_no_step_is_missing_when_a_run_leaves_between_logging_points(tmp_path: P
         assert run.curve(name).steps.tolist() == list(range(1, 21))
 
 
-def test_a_task_may_split_its_data_at_random(tmp_path: Path) -> None:
+def test_a_split_at_random_is_the_same_in_every_trial(tmp_path: Path) -> None:
     class Splitting(Clouds):
+        def __init__(self) -> None:
+            super().__init__()
+            self.orders: list[list[int]] = []
+
         def data(self, params):
             found = super().data(params)
             order = torch.randperm(len(found.train))
-            return Data(TensorExamples(*found.train.take(order[:150])), found.valid)
+            self.orders.append(order.tolist())
+            train, valid = (found.train.take(part) for part in (order[:150], order[150:]))
+            return Data(TensorExamples(*train), TensorExamples(*valid))
 
-    torch.manual_seed(1)
-    one = trained(tmp_path / "a", 5, Splitting())
-    torch.manual_seed(2)
-    assert trained(tmp_path / "b", 5, Splitting()).curve("train/loss") == one.curve("train/loss")
+    task = Splitting()
+    runs = [MemoryRun(tmp_path / str(seed), PARAMS, 5, seed=seed) for seed in (0, 1)]
+    for run in runs:
+        torch.manual_seed(run.seed)
+        train(task, run)
+    assert task.orders[0] == task.orders[1] != sorted(task.orders[0])
+    assert runs[0].curve("train/loss") != runs[1].curve("train/loss")
 
 
 def test_the_norm_is_logged_unclipped_and_the_share_clipped(tmp_path: Path) -> None:

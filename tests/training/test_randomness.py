@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from tunebook.core.errors import UnknownName
 from tunebook.core.hashing import derive_seed
-from tunebook.training.randomness import OWN, SHARED, Streams, seed_everything
+from tunebook.training.randomness import FIXED, OWN, SHARED, Streams, seed_everything
 
-STREAMS = SHARED + OWN
+STREAMS = FIXED + SHARED + OWN
 
 
 @pytest.fixture(autouse=True)
@@ -36,6 +36,7 @@ def test_golden_seeds() -> None:
     """They may never change: runs of earlier versions are repeated by them."""
     found = {s: [Streams(7, rank).seed_of(s) for rank in (0, 1)] for s in STREAMS}
     assert found == {
+        "split": [1481631126, 1481631126],
         "initialisation": [899813070, 899813070],
         "order": [522197378, 522197378],
         "dropout": [415094951, 1012113984],
@@ -47,12 +48,13 @@ def test_golden_seeds() -> None:
 
 def test_the_documented_rule() -> None:
     assert Streams(7, rank=2).seed_of("order") == derive_seed(7, "order")
+    assert Streams(7, rank=2).seed_of("split") == Streams(8).seed_of("split")
     assert Streams(7, rank=2).seed_of("dropout") == derive_seed(7, "dropout", "rank 2")
 
 
 @given(st.integers(0, 2**31), st.integers(0, 1000), st.integers(0, 1000))
 def test_replicas_begin_as_one_and_drop_out_apart(seed: int, one: int, other: int) -> None:
-    for stream in SHARED:
+    for stream in FIXED + SHARED:
         assert Streams(seed, one).seed_of(stream) == Streams(seed, other).seed_of(stream)
     for stream in OWN:
         same = Streams(seed, one).seed_of(stream) == Streams(seed, other).seed_of(stream)
@@ -122,7 +124,7 @@ def test_a_gpu_in_use_goes_on_as_before_and_others_are_not_started(
 
 def test_an_unknown_stream_is_refused_before_anything_is_seeded() -> None:
     before = torch.get_rng_state()
-    text = r"no stream is named 'drop'; did you mean 'dropout'\?; there are initialisation, order"
+    text = r"no stream is named 'drop'; did you mean 'dropout'\?; there are split, initialisation"
     with pytest.raises(UnknownName, match=text), Streams(0).seeded("drop"):
         raise AssertionError
     assert torch.equal(torch.get_rng_state(), before)

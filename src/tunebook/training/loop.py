@@ -49,8 +49,8 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
     recipe = Recipe.of(params, run.budget)
     plan = recipe.plan
     streams = Streams(run.seed, world.rank)
-    # A task that splits its data at random does so alike on every rank, and for a seed.
-    with streams.seeded("order"):
+    # A task that splits its data at random does so alike on every rank and in every trial.
+    with streams.seeded("split"):
         data = task.data(params)
     job = Job(task, run, world, recipe, data)
 

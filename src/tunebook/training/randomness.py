@@ -1,8 +1,9 @@
 """One seed, many named streams: what is random in a run, and on which ranks it is the same.
 
 The rule: the seed of a stream is a hash of (run seed, stream name), and where the stream is a
-rank's own, of (run seed, stream name, rank).
+rank's own, of (run seed, stream name, rank). That of the split is a hash of its name alone.
 
+    split            the same in every run: trials are compared on the same validation examples
     initialisation   the same on every rank: all replicas begin as one model
     order            the same on every rank: one global order, of which each rank takes its own part
     dropout          a rank's own
@@ -23,6 +24,7 @@ import torch
 from tunebook.core.errors import UnknownName, did_you_mean
 from tunebook.core.hashing import derive_seed
 
+FIXED = ("split",)
 SHARED = ("initialisation", "order")
 OWN = ("dropout", "augmentation", "elsewhere")
 
@@ -40,11 +42,13 @@ class Streams:
         >>> Streams(seed=0, rank=0).seed_of("order") == Streams(seed=0, rank=1).seed_of("order")
         True
         """
+        if stream in FIXED:
+            return derive_seed(stream, *parts)
         if stream in SHARED:
             return derive_seed(self.seed, stream, *parts)
         if stream in OWN:
             return derive_seed(self.seed, stream, f"rank {self.rank}", *parts)
-        known = SHARED + OWN
+        known = FIXED + SHARED + OWN
         raise UnknownName(
             f"no stream is named {stream!r}{did_you_mean(stream, known)}; "
             f"there are {', '.join(known)}"

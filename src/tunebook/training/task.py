@@ -53,7 +53,11 @@ class Task(Protocol):
         """The objective and its chance level."""
 
     def data(self, params: Config) -> Data:
-        """The examples; called once in each process."""
+        """The examples; called once in each process.
+
+        What is drawn here from the global generators of torch, numpy and Python is the same in
+        every trial. A split that is to vary must follow from a parameter.
+        """
 
     def build(self, params: Config) -> nn.Module:
         """The model, from parameters of the configuration."""
