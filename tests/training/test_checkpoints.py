@@ -60,6 +60,22 @@ def test_a_loaded_state_goes_on_as_the_saved_one(optimiser: str, tmp_path: Path)
     assert state.average.count == loaded.average.count == 6
 
 
+def test_the_state_of_a_gpu_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn = torch.arange(16, dtype=torch.uint8)
+    put_back: list[torch.Tensor] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_rng_state", lambda: drawn)
+    monkeypatch.setattr(torch.cuda, "set_rng_state", put_back.append)
+    state = some_state("sgd", seed=1)
+    checkpoints.save(tmp_path, *checkpoints.collect(state))
+    checkpoints.load(tmp_path, state)
+    assert [found.tolist() for found in put_back] == [drawn.tolist()]
+    # It may go on without one.
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    checkpoints.load(tmp_path, state)
+    assert len(put_back) == 1
+
+
 def plain(*layers: nn.Module, average: bool = False) -> State:
     model = nn.Sequential(*layers)
     made = torch_optimiser("sgd", model.parameters(), {"learning_rate": 0.1})

@@ -44,6 +44,18 @@ def test_the_mean_is_exact_for_every_batch_size(count: int, batch_size: int) -> 
     assert found.weights["error"] == count
 
 
+def test_sums_over_many_batches_lose_no_digits() -> None:
+    class Counting(Clouds):
+        """Sums of batches that a float32 cannot add up: above 2**24 it knows even numbers only."""
+
+        def measures(self, outputs, batch):
+            return {"odd": (torch.tensor(2.0**24 + 2), torch.tensor(3.0))}
+
+    found = evaluate(MODEL, Counting(), clouds(3, 1), 1)
+    assert found.values["odd"] == (2.0**24 + 2) / 3
+    assert found.weights["odd"] == 9
+
+
 def test_classes_are_counted_and_absent_ones_left_out() -> None:
     examples = TensorExamples(torch.randn(5, 6), torch.tensor([0, 0, 2, 2, 2]))
     found = evaluate(MODEL, TASK, examples, 4)
