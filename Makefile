@@ -12,7 +12,7 @@ COVERED := core sampling files storage
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all soak lint format pins bench-setup calibration calibration-page release clean
+.PHONY: help demo test test-all soak lint format pins bench-setup calibration calibration-page docs-data release clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -69,6 +69,9 @@ calibration: $(VENV)/.installed  ## compute the calibration of all findings agai
 
 calibration-page: $(VENV)/.installed  ## docs/calibration.md from the results that are kept
 	@$(BIN)/python calibration/page.py
+
+docs-data: $(VENV)/.installed  ## docs/real from public tuning logs, where these are at hand
+	@OPENBLAS_NUM_THREADS=1 $(BIN)/python calibration/real_reports.py
 
 release: $(VENV)/.installed  ## build sdist and wheel of the last commit, then run the demo from the wheel
 	@rm -rf dist

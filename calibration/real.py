@@ -327,3 +327,42 @@ def _number(value: Any) -> float:
 def _within(domain: Domain, value: float) -> float:
     assert isinstance(domain, Float)
     return min(max(value, domain.low), domain.high)
+
+
+def segment(data: Path = DATA, trials: int = 48, seed: int = 0) -> Results:
+    """A study drawn from a complete table: a small network on `segment`, its depth in question.
+
+    Every depth gets the same configurations, each with the result of one of five seeds.
+    """
+    names = ("alpha", "batch_size", "learning_rate_init", "width")
+    table = pl.read_parquet(data / "hpo_tabular" / "hpobench_segment.parquet")
+    levels = {name: sorted(table[name].unique().to_list()) for name in names}
+    depths = sorted(table["depth"].unique().to_list())
+    study = Study(
+        "segment-depth",
+        Space.of(
+            scientific={"depth": depths},
+            nuisance={
+                name: (Int if name in ("batch_size", "width") else Float)(v[0], v[-1], log=True)
+                for name, v in levels.items()
+            },
+        ),
+        Objective(Metric("valid/error")),
+        goal="Does a deeper network lower the validation error?",
+        trials=trials,
+        knobs=Knobs(learning_rate="learning_rate_init", batch_size="batch_size"),
+    )
+    rng = np.random.default_rng(seed)
+    rows = []
+    for _ in range(trials):
+        config = {name: levels[name][rng.integers(len(levels[name]))] for name in names}
+        column = f"val_acc_seed{rng.integers(5)}"
+        for depth in depths:
+            row = table.row(by_predicate=_equals({**config, "depth": depth}), named=True)
+            error = Curve.of([1], [1.0 - float(row[column])])
+            rows.append(Row({**config, "depth": depth}, {"valid/error": error}))
+    return results(study, rows)
+
+
+def _equals(values: Mapping[str, Value]) -> pl.Expr:
+    return pl.all_horizontal(pl.col(name) == value for name, value in values.items())

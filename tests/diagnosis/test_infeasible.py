@@ -134,3 +134,17 @@ def test_one_choice_with_one_value_is_no_place() -> None:
     space = Space.of(nuisance={"act": Choice(("relu",))})
     ran = [Ran({"act": 0.5}, 0.2, outcome=DIVERGED if i % 2 else COMPLETE) for i in range(10)]
     assert infeasible(evidence_of(space, ran)).verdict is Verdict.PROBLEM
+
+
+def test_of_few_configurations_what_diverged_is_still_named() -> None:
+    said = infeasible(gather(draw(Plan(trials=5, cliff=0.5))))
+    assert said.verdict is Verdict.UNKNOWN
+    bad = len(said.trials)
+    assert bad > 0
+    assert said.sentence == (
+        f"{bad} of 5 trials are infeasible (diverged); 5 configurations are too few to tell a "
+        "share of the space."
+    )
+    assert said.advice == "Run at least 3 more."
+    alone = infeasible(gather(draw(Plan(trials=1))))
+    assert alone.sentence == "1 configuration is too few to tell a share of the space."

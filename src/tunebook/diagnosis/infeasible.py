@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -47,11 +48,7 @@ def infeasible(evidence: Evidence) -> Finding:
     bad = [r for r in judged if r.standing is Standing.INFEASIBLE]
     claims = _failures(failed, len(judged))
     if len(judged) < LEAST_TRIALS and not claims:
-        return unknown(
-            INFEASIBLE,
-            f"{counted(len(judged), 'trial')} with a result or a reason are too few to tell.",
-            f"Run at least {LEAST_TRIALS - len(judged)} more.",
-        )
+        return _too_few(evidence, len(judged))
     share = len(bad) / max(len(judged), 1)
     region, unrelated = _where(evidence, judged, bad)
     numbers = {"share": share, "infeasible": len(bad), "trials": len(judged)}
@@ -85,6 +82,20 @@ def infeasible(evidence: Evidence) -> Finding:
         trials=tuple(r.number for r in bad),
         method="permutation of the labels over the best cut of a parameter and corner of two",
     )
+
+
+def _too_few(evidence: Evidence, judged: int) -> Finding:
+    """Unknown, with what was seen nonetheless: replicates are trials, but of no new place."""
+    seen = evidence.only(Standing.INFEASIBLE)
+    many = counted(len(evidence.only(Standing.MEASURED, Standing.INFEASIBLE)), "trial")
+    known = f"{len(seen)} of {many} are infeasible ({_reasons(seen)}); " if seen else ""
+    text = f"{known}{counted(judged, 'configuration')} {'is' if judged == 1 else 'are'} too few"
+    said = unknown(
+        INFEASIBLE,
+        f"{text[0].upper()}{text[1:]} to tell a share of the space.",
+        f"Run at least {LEAST_TRIALS - judged} more.",
+    )
+    return replace(said, trials=tuple(reading.number for reading in seen))
 
 
 def _none(judged: Sequence[Reading]) -> str:
