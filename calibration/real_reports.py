@@ -24,8 +24,8 @@ PICTURES = ("isolation", "axes", "curves", "best-of-k", "best-step", "gradient-n
 
 INDEX = """# Reports on real studies
 
-What `tunebook report` says of tuning logs that others have published: findings and pictures only, made by
-`make docs-data`.
+What `tunebook report` says of tuning logs that others have published: findings and pictures only,
+made by `make docs-data`.
 """
 
 
