@@ -7,6 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from tunebook.core.commands import Command
 from tunebook.core.domains import Choice, Domain, Float, Int, Limit, Value
 from tunebook.core.knobs import METRIC_KNOBS, PARAMETER_KNOBS, Knobs
 from tunebook.core.objective import Constraint, Metric, Objective
@@ -56,6 +57,8 @@ texts = st.one_of(
     st.sampled_from(AMBIGUOUS),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
 )
+# What a program can be passed.
+arguments = texts.filter(lambda text: "\0" not in text)
 numbers = st.one_of(
     st.integers(-(10**20), 10**20), st.floats(allow_nan=False, allow_infinity=False)
 )
@@ -123,7 +126,7 @@ def studies(draw: st.DrawFn) -> Study:
         space=space,
         objective=draw(objectives),
         goal=draw(texts),
-        **draw(st.sampled_from([{}, {"program": "a:b"}, {"task": "c:d"}])),
+        **draw(_programs(space)),
         trials=draw(st.integers(1, 1_000_000)),
         more_trials=draw(_tuples(more)),
         budget=draw(st.none() | budgets),
@@ -135,6 +138,31 @@ def studies(draw: st.DrawFn) -> Study:
         parent=draw(st.none() | texts),
         baseline=draw(_pairs(texts)),
         note=draw(texts),
+    )
+
+
+def _programs(space: Space) -> st.SearchStrategy[dict[str, Any]]:
+    named = st.sampled_from([{}, {"program": "a:b"}, {"task": "c:d"}])
+    return named | commands(space).map(lambda command: {"command": command})
+
+
+@st.composite
+def commands(draw: st.DrawFn, space: Space) -> Command:
+    """A command that passes the parameters of a space on."""
+    plain = arguments.map(lambda text: text.replace("{", "{{").replace("}", "}}"))
+    paths = plain.map(lambda text: f"{{run_dir}}/{text}")
+    always = [p.name for p in space if not p.when and not isinstance(p.source, Derived)]
+    named = [f"--{name}={{{name}}}" for name in always]
+    some = plain | st.sampled_from(named) if named else plain
+    style = draw(st.sampled_from(["dashes", "equals", "hydra", "json"]))
+    return Command(
+        ("python", *draw(st.lists(some, max_size=3)), "{overrides}"),
+        style,  # type: ignore[arg-type]
+        draw(_tuples(st.sampled_from(space.names))) if space.names else (),
+        draw(_tuples(paths | st.just("stdout"))),
+        draw(_tuples(paths)),
+        draw(_tuples(st.sampled_from([r"(?P<loss>\S+)", "(?P<name>a) (?P<value>b{1,2})"]))),
+        draw(_tuples(st.integers(1, 255))),
     )
 
 

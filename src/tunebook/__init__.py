@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tunebook.app.api import run as run
     from tunebook.app.tracking import init as init
     from tunebook.app.tracking import log as log
+    from tunebook.core.commands import Command as Command
     from tunebook.core.domains import Choice as Choice
     from tunebook.core.domains import Float as Float
     from tunebook.core.domains import Int as Int
@@ -37,6 +38,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "Budget": "tunebook.core.study",
     "Choice": "tunebook.core.domains",
+    "Command": "tunebook.core.commands",
     "Constraint": "tunebook.core.objective",
     "Divergence": "tunebook.core.study",
     "Float": "tunebook.core.domains",

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from strategies import names, spaces, studies, texts, values
 from tunebook.core.codec import VERSION, dumps, loads
 from tunebook.core.errors import StoreError, StudyError
+from tunebook.core.objective import Metric, Objective
 from tunebook.core.space import Role, Setting, Space
 from tunebook.core.study import Budget, Study
 from tunebook.core.trials import (
@@ -73,6 +74,15 @@ def test_the_text_is_plain_json(space: Space) -> None:
     text = dumps(space)
     assert text.isascii()
     assert json.loads(text)["tunebook"] == VERSION
+
+
+def test_a_study_of_before_there_were_commands_is_read() -> None:
+    """New fields have defaults: what an older tunebook has written stays readable."""
+    now = json.loads(dumps(Study("old", Space(), Objective(Metric("loss")), program="a.py:b")))
+    del now["value"]["command"]
+    old = loads(json.dumps(now))
+    assert old == Study("old", Space(), Objective(Metric("loss")), program="a.py:b")
+    assert old.command is None
 
 
 def test_golden_text() -> None:

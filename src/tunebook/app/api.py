@@ -36,7 +36,7 @@ def run(
     """
     program = _program(study, train)
     if train is not None:
-        study = replace(study, program=program.reference, task=None)
+        study = replace(study, program=program.reference, task=None, command=None)
     options = workflow.Options(
         workers=workers, inline=inline, retry_failed=retry_failed, grace=grace
     )
@@ -84,5 +84,5 @@ def read(file: Path | str) -> Study:
 def _program(study: Study, train: Callable[..., object] | str | None) -> Program:
     if callable(train):
         return programs.of_function(train)
-    named = study if train is None else replace(study, program=train, task=None)
+    named = study if train is None else replace(study, program=train, task=None, command=None)
     return start.program_of(named)

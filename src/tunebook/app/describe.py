@@ -29,6 +29,7 @@ def study(results: Results, top: int = 10) -> Data:
         "file": known.file or None,
         "program": known.program,
         "task": known.task,
+        "command": list(known.command.arguments) if known.command else None,
         "objective": {
             "metric": objective.metric.name,
             "better": objective.metric.better,

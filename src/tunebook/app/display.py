@@ -19,6 +19,7 @@ from tunebook.core.events import Event, Finished, Noted
 from tunebook.core.objective import Measure
 from tunebook.core.representation import config_text, number, one_line
 from tunebook.core.results import RUNNING
+from tunebook.core.study import Study
 from tunebook.core.trials import OutcomeKind
 
 REDRAW_SECONDS = 0.25
@@ -124,9 +125,14 @@ def state(progress: Progress) -> str:
     if left:
         parts.append(f"about {text.duration(left)} left")
     elif not progress.has_started and progress.ended < progress.total:
-        named = progress.study.program or progress.study.task or "the program"
+        named = _program(progress.study)
         parts.append(f"loading {one_line(named)}")
     return ", ".join(parts)
+
+
+def _program(study: Study) -> str:
+    command = str(study.command) if study.command else "the program"
+    return study.program or study.task or command
 
 
 def chosen(progress: Progress, most: int) -> tuple[list[SettingProgress], str]:

@@ -12,7 +12,7 @@ from tunebook.core.errors import ProgramError, StudyChanged, StudyError, Unknown
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.study import Study
-from tunebook.execution import programs
+from tunebook.execution import commands, programs
 from tunebook.running import ownership
 from tunebook.running.loop import Ending
 
@@ -41,11 +41,13 @@ def read_study(file: Path) -> Study:
     return replace(studyfile.read(file), file=str(file))
 
 
-def program_of(study: Study) -> programs.NamedFunction:
+def program_of(study: Study) -> programs.NamedFunction | commands.CommandProgram:
     """The program that a study names, found from the folder of its file on."""
     base = Path(study.file).parent if study.file else Path.cwd()
     if study.task is not None:
         return programs.parse_task(study.task, base, by=REFERENCE_LOOP)
+    if study.command is not None:
+        return commands.of(study.command, base)
     if study.program is None:
         raise StudyError(
             f"{study.name} names no program; add a line such as 'program: train.py:train' to its "

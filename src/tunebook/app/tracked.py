@@ -21,6 +21,7 @@ from tunebook.core.study import Budget, Divergence
 from tunebook.core.trials import Attempt, Outcome, OutcomeKind
 from tunebook.execution import current, here
 from tunebook.execution.following import Follower
+from tunebook.execution.joined import JoinedRun
 from tunebook.execution.outcomes import of_exception
 from tunebook.execution.run import SpoolRun, TrialEnded
 from tunebook.execution.spec import Spec, Terms
@@ -35,7 +36,11 @@ class TrackedRun:
     One that is the script's own is handed in to a book, unless it is for no book.
     """
 
-    def __init__(self, run: SpoolRun, own: tuple[here.RunHere, Path | None] | None = None) -> None:
+    def __init__(
+        self,
+        run: SpoolRun | JoinedRun,
+        own: tuple[here.RunHere, Path | None] | None = None,
+    ) -> None:
         self._run = run
         self._own = own
 
@@ -117,7 +122,7 @@ class TrackedRun:
         _open = None
         current.set_run(None)
         begun, place = self._own
-        self._run.end(outcome)
+        begun.run.end(outcome)
         begun.release()
         if place is None:
             shutil.rmtree(Path(self._run.attempt.folder).parent, ignore_errors=True)

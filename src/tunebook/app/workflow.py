@@ -14,7 +14,7 @@ from tunebook.core.results import Results
 from tunebook.core.space import Setting
 from tunebook.core.study import Study
 from tunebook.core.trials import Code, RetryPolicy
-from tunebook.execution import programs, slots
+from tunebook.execution import slots
 from tunebook.execution.inline import Inline
 from tunebook.execution.processes import DEFAULT_GRACE, Processes
 from tunebook.execution.spec import Terms
@@ -129,7 +129,7 @@ def _joined(study: Study, folder: Path, have: int) -> Iterator[Sequence[slots.Sl
 
 
 def _code(study: Study, program: Program, folder: Path) -> Code:
-    path = program.path if isinstance(program, programs.NamedFunction) else None
+    path = getattr(program, "path", None)
     source = getattr(program, "code", None)
     file = Path(study.file) if study.file else None
     place = path.parent if path else Path.cwd()

@@ -7,7 +7,7 @@ import json
 from enum import Enum
 from typing import Any
 
-from tunebook.core import domains, knobs, objective, space, study, trials
+from tunebook.core import commands, domains, knobs, objective, space, study, trials
 from tunebook.core.errors import StoreError
 
 VERSION = 1
@@ -30,6 +30,7 @@ _CLASSES: dict[str, type] = {
         objective.Constraint,
         objective.Objective,
         knobs.Knobs,
+        commands.Command,
         study.Budget,
         study.Resources,
         study.Divergence,

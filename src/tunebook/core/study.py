@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias, get_args
 
+from tunebook.core.commands import Command, Place
 from tunebook.core.domains import Value, check_value
 from tunebook.core.errors import StudyError, did_you_mean
 from tunebook.core.hashing import derive_seed
@@ -119,6 +121,7 @@ class Study:
     goal: str = ""
     program: str | None = None
     task: str | None = None
+    command: Command | None = None
     trials: int = 20
     more_trials: tuple[MoreTrials, ...] = ()
     budget: Budget | None = None
@@ -138,18 +141,26 @@ class Study:
                 f"{self.name!r} cannot name a study; "
                 "use up to 100 letters, digits, '_', '.' and '-'"
             )
-        if self.program is not None and self.task is not None:
-            raise StudyError("a study has a program or a task, not both")
+        if sum(what is not None for what in (self.program, self.task, self.command)) > 1:
+            raise StudyError("a study has a program, a task or a command, not two of them")
         for number in (self.trials, *(more.trials for more in self.more_trials)):
             if not 1 <= number <= MOST_TRIALS:
                 raise StudyError(f"trials must be from 1 to {MOST_TRIALS}, got {number}")
         self.knobs.check(self.space)
+        for _, problem in self.command_problems(self.command) if self.command else ():
+            raise StudyError(problem)
         for name in (when.parameter for more in self.more_trials for when in more.when):
             if name not in self.space:
                 raise StudyError(
                     f"more_trials depends on {name!r}, which is no parameter"
                     f"{did_you_mean(name, self.space.names)}"
                 )
+
+    def command_problems(self, command: Command) -> Iterator[tuple[Place, str]]:
+        """What would be wrong with a command in this study."""
+        inherited = [name for name, _ in self.baseline if name not in self.space]
+        budget = f"max_{self.budget.unit}" if self.budget else None
+        return command.problems(self.space, inherited, budget)
 
     @property
     def sequence_seed(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tunebook.execution import joined
+from tunebook.execution.joined import JoinedRun
 from tunebook.execution.run import SpoolRun
 
 _run: SpoolRun | None = None
@@ -12,5 +14,6 @@ def set_run(run: SpoolRun | None) -> None:
     _run = run
 
 
-def get_run() -> SpoolRun | None:
-    return _run
+def get_run() -> SpoolRun | JoinedRun | None:
+    """The run that this process has begun, or the trial of a command that it belongs to."""
+    return _run if _run is not None else joined.of_environment()

@@ -23,6 +23,7 @@ _STOPPED = {
 # What the allocators of torch, CUDA, numpy, jax and C++ say. Each is a part of a longer message.
 _OUT_OF_MEMORY = (
     "out of memory",
+    "memoryerror",
     "can't allocate memory",
     "cannot allocate memory",
     "not enough memory",
@@ -55,7 +56,7 @@ def of_exception(error: BaseException) -> Outcome:
     """A program's exception: out of memory is the configuration's fault, the rest its own."""
     detail = "".join(traceback.format_exception(error))[-LONGEST_DETAIL:]
     text = in_words(error)
-    if isinstance(error, MemoryError) or _speaks_of_memory(error):
+    if isinstance(error, MemoryError) or (isinstance(error, Exception) and speaks_of_memory(text)):
         return out_of_memory(f"out of memory: {text}"[:LONGEST_REASON], detail)
     if isinstance(error, KeyboardInterrupt):
         return Outcome(OutcomeKind.PREEMPTED, "interrupted")
@@ -141,9 +142,9 @@ def place(error: BaseException) -> str:
     return f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
 
 
-def _speaks_of_memory(error: BaseException) -> bool:
-    text = in_words(error).lower()
-    return isinstance(error, Exception) and any(part in text for part in _OUT_OF_MEMORY)
+def speaks_of_memory(text: str) -> bool:
+    """Whether a message says that there was no memory left."""
+    return any(part in text.lower() for part in _OUT_OF_MEMORY)
 
 
 def _missing(metric: str, logged: tuple[str, ...], returned: object) -> str:

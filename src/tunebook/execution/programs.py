@@ -17,9 +17,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from tunebook.core import codec
 from tunebook.core.errors import ProgramError, did_you_mean
 from tunebook.core.protocols import Program, TrainFunction
 from tunebook.execution import outcomes
+from tunebook.execution.commands import CommandProgram
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +215,8 @@ def to_json(program: Program) -> str:
             here["named"] = [source, function, folder, by]
         case PassedFunction():
             here["pickled"] = [program.name, base64.b64encode(_pickle(program)).decode()]
+        case CommandProgram(command, folder):
+            here["command"] = [codec.dumps(command), folder]
         case _:
             raise ProgramError(f"{program.reference} cannot be brought into another process")
     return json.dumps(here)
@@ -225,6 +229,9 @@ def from_json(text: str) -> Program:
     os.chdir(here["folder"])
     if "named" in here:
         return NamedFunction(*here["named"])
+    if "command" in here:
+        text, folder = here["command"]
+        return CommandProgram(codec.loads(text), folder)
     name, content = here["pickled"]
     return PickledFunction(name, base64.b64decode(content))
 

@@ -182,6 +182,12 @@ class SpoolRun:
             )
         return None
 
+    def went_on(self, source: int, step: int, logged: tuple[str, ...] = ()) -> None:
+        """The program went on by itself from what an earlier attempt had left at a step."""
+        self._journal.write(records.resumed(source, step))
+        self._logged_before = logged
+        self._step = max(step, self._step)
+
     @property
     def should_stop(self) -> bool:
         if self._request is None and time.monotonic() - self._looked > _LOOK_SECONDS:

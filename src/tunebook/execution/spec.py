@@ -3,6 +3,9 @@
 attempt.json   this description
 spool          what the attempt tells
 log.txt        what the program prints
+params.json    the parameters of a command's trial, for commands that read them from a file
+metrics.jsonl  what a command tells by `tunebook.log`
+run/           the folder of a command's trial, `{run_dir}`
 lock           held by the attempt's keeper while it lives
 stop           a request to save and leave
 fenced         written, under the lock, once the attempt has been given up

@@ -11,7 +11,7 @@ import threading
 from pathlib import Path
 
 from tunebook.core.protocols import Program, TrainFunction
-from tunebook.execution import current, family, memory, outcomes, programs
+from tunebook.execution import current, family, joined, memory, outcomes, programs
 from tunebook.execution.run import SpoolRun, TrialEnded
 from tunebook.execution.slots import Slot
 from tunebook.execution.spec import ON_TERMINATION, Spec
@@ -46,7 +46,9 @@ def train(function: TrainFunction, run: SpoolRun) -> None:
 def prepare(spec: Spec) -> None:
     """Environment, threads and memory of a fresh worker."""
     os.environ.update(spec.slot.environment())
-    os.environ["TUNEBOOK_ATTEMPT"] = str(spec.folder)
+    os.environ[joined.ATTEMPT] = str(spec.folder)
+    # That of another trial, in which this study may be running.
+    os.environ.pop(joined.METRICS, None)
     _set_threads(spec.slot)
     if spec.slot.memory is not None:
         memory.limit_data(spec.slot.memory)

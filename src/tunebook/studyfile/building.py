@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Literal
 
+from tunebook.core.commands import Command
 from tunebook.core.domains import Choice, Domain, Float, Int
 from tunebook.core.errors import StudyError
 from tunebook.core.knobs import Knobs
@@ -31,8 +33,15 @@ def build(file: StudyFile, document: Document) -> Study:
     fields["budget"] = _budget(given, notes)
     space = _space(file, notes)
     fields["knobs"] = _knobs(file.knobs, space, notes)
+    fields["command"] = _command(given, notes)
+    _note_two_programs(given, notes)
     with notes.at("study"):
         Study(file.study, Space(), _ANY_OBJECTIVE)
+    if fields["command"] is not None and not notes.problems:
+        parts_of_it = {"budget": fields["budget"], "baseline": fields.get("baseline", ())}
+        _check_command(
+            fields["command"], Study(file.study, space, _ANY_OBJECTIVE, **parts_of_it), notes
+        )
     if not notes.problems:
         # Alone they are sound: what is left are settings of which more_trials speaks.
         with notes.at("more_trials"):
@@ -113,6 +122,48 @@ def _knobs(part: parts.Knobs, space: Space, notes: _Notes) -> Knobs:
     return Knobs(**given)
 
 
+def _command(given: Mapping[str, Any], notes: _Notes) -> Command | None:
+    if "command" not in given:
+        for key in _OF_COMMANDS:
+            if key in given:
+                notes.add((key,), f"{key} belongs to a command, and the study has none")
+        return None
+    overrides = given.get("overrides", parts.Overrides())
+    if not isinstance(overrides, parts.Overrides):
+        overrides = parts.Overrides(style=overrides)
+    metrics = given.get("metrics", parts.Metrics())
+    fields: dict[str, Any] = {
+        "arguments": tuple(given["command"]),
+        "overrides": overrides.style,
+        "without": tuple(overrides.without),
+        "json_lines": _texts(metrics.json_lines),
+        "tensorboard": _texts(metrics.tensorboard),
+        "patterns": _texts(metrics.pattern),
+        "infeasible_exit_codes": tuple(given.get("infeasible_exit_codes", ())),
+    }
+    before = len(notes.problems)
+    # One by one, so that each mistake is told with its own line.
+    for field, content in fields.items():
+        with notes.at(*_PLACES[field]):
+            replace(_ANY_COMMAND, **{field: content})
+    return Command(**fields) if len(notes.problems) == before else None
+
+
+def _check_command(command: Command, study: Study, notes: _Notes) -> None:
+    """Each mistake at the line of the argument or key where it stands."""
+    for (field, *index), text in study.command_problems(command):
+        place = _PLACES[str(field)]
+        path = (*place, *index) if (*place, *index) in notes.document.lines else place
+        notes.add(path, f"{spelled(path)}: {text}")
+
+
+def _note_two_programs(given: Mapping[str, Any], notes: _Notes) -> None:
+    keys = [key for key in ("program", "task", "command") if key in given]
+    if len(keys) > 1:
+        latest = max(keys, key=lambda key: notes.document.line((key,)))
+        notes.add((latest,), f"a study has one of program, task and command, got {len(keys)}")
+
+
 def _budget(given: Mapping[str, Any], notes: _Notes) -> Budget | None:
     keys = [key for key in _BUDGETS if key in given]
     if len(keys) > 1:
@@ -140,11 +191,27 @@ def _sampling(part: parts.Method | parts.Sampling) -> Sampling:
     return Sampling(part)
 
 
+def _texts(content: str | list[str]) -> tuple[str, ...]:
+    return (content,) if isinstance(content, str) else tuple(content)
+
+
 def _pairs(content: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(content.items())
 
 
 _AS_THEY_ARE = ("goal", "note", "parent", "program", "task", "trials", "seed")
+_OF_COMMANDS = ("overrides", "metrics", "infeasible_exit_codes")
+# Where the fields of a command stand in the file.
+_PLACES: dict[str, tuple[str, ...]] = {
+    "arguments": ("command",),
+    "overrides": ("overrides",),
+    "without": ("overrides", "without"),
+    "json_lines": ("metrics", "json_lines"),
+    "tensorboard": ("metrics", "tensorboard"),
+    "patterns": ("metrics", "pattern"),
+    "infeasible_exit_codes": ("infeasible_exit_codes",),
+}
+_ANY_COMMAND = Command(("any",))
 _ANY_OBJECTIVE = Objective(Metric("any"))
 _BUDGETS: dict[str, Literal["steps", "examples", "seconds"]] = {
     "max_steps": "steps",

@@ -95,6 +95,9 @@ Memory: TypeAlias = Annotated[
 ]
 Bounds: TypeAlias = Annotated[list[Number], Field(min_length=2, max_length=2)]
 Values: TypeAlias = dict[str, Value]
+Texts: TypeAlias = Annotated[
+    Annotated[list[str], Tag(LIST)] | Annotated[str, Tag(PLAIN)], Discriminator(list_or_plain)
+]
 When: TypeAlias = dict[
     str,
     Annotated[

@@ -18,6 +18,8 @@ from tunebook.studyfile.scalars import looks_like_a_number
 _WIDTH = 1_000_000
 _IN_BLOCKS = ("scientific", "nuisance", "fixed", "derive", "knobs", "baseline")
 
+_IN_LINES = ("command", "infeasible_exit_codes")
+
 
 class _Representer(RoundTripRepresenter):
     """`null` rather than an empty place, which looks like a mistake; 1e-5 rather than 1e-05."""
@@ -68,7 +70,7 @@ def _dump(content: CommentedMap | CommentedSeq) -> str:
 def _section(key: str, part: Any) -> Any:
     if key in _IN_BLOCKS:
         return CommentedMap({_text(name): _flow(content) for name, content in part.items()})
-    if isinstance(part, list):
+    if isinstance(part, list) and key not in _IN_LINES:
         return CommentedSeq(map(_flow, part))
     if key == "sampling" and isinstance(part, dict) and "configs" in part:
         return CommentedMap({**part, "configs": CommentedSeq(map(_flow, part["configs"]))})

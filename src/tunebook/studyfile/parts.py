@@ -6,7 +6,17 @@ from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from tunebook.studyfile.contents import Bounds, Memory, Number, Trials, Value, Values, When, Whole
+from tunebook.studyfile.contents import (
+    Bounds,
+    Memory,
+    Number,
+    Texts,
+    Trials,
+    Value,
+    Values,
+    When,
+    Whole,
+)
 
 
 class Part(BaseModel):
@@ -132,6 +142,29 @@ class Knobs(Part):
     """The objective of a model that has learnt nothing."""
     target: Number | None = None
     """The objective one wants to reach."""
+
+
+Style: TypeAlias = Literal["dashes", "equals", "hydra", "json", "environment"]
+
+
+class Overrides(Part):
+    """How a command is passed the parameters that none of its arguments names."""
+
+    style: Style = "dashes"
+    """--a-b 1 (dashes), --a_b=1 (equals), a.b=1 (hydra), a JSON file, or variables."""
+    without: list[str] = []
+    """Parameters that are not passed, such as those of which others are derived."""
+
+
+class Metrics(Part):
+    """Where a command's metrics are found, besides tunebook.log."""
+
+    json_lines: Texts = []
+    """Files with a JSON object on each line, such as {run_dir}/metrics.jsonl; or stdout."""
+    tensorboard: Texts = []
+    """Folders of TensorBoard's event files, such as {run_dir}/logs."""
+    pattern: Texts = []
+    """Regular expressions over the output, with groups named step and after the metrics."""
 
 
 class MoreTrials(Part):

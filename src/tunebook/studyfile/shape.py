@@ -26,12 +26,15 @@ from tunebook.studyfile.parts import (
     Held,
     Knobs,
     Method,
+    Metrics,
     MoreTrials,
     Objective,
+    Overrides,
     Part,
     Range,
     Resources,
     Sampling,
+    Style,
 )
 
 CHOICES, RANGE = "<choices>", "<range>"
@@ -62,6 +65,12 @@ SamplingMethod: TypeAlias = Annotated[
 ]
 
 
+OverrideStyle: TypeAlias = Annotated[
+    Annotated[Style, Tag(PLAIN)] | Annotated[Overrides, Tag(MAPPING)],
+    Discriminator(mapping_or_plain),
+]
+
+
 class StudyFile(Part):
     """One question, the space in which it is asked, and what may be spent on the answer."""
 
@@ -79,6 +88,14 @@ class StudyFile(Part):
     """The training function, such as train.py:train."""
     task: str | None = None
     """A task for the reference loop, such as tunebook.training.tasks:mnist1d."""
+    command: list[str] | None = None
+    """A training script as a list of arguments: [python, train.py, "{overrides}"]."""
+    overrides: OverrideStyle = "dashes"
+    """How a command is passed its parameters: a word, or a mapping such as {style: hydra}."""
+    metrics: Metrics = Metrics()
+    """Where a command's metrics are found, such as {json_lines: stdout}."""
+    infeasible_exit_codes: list[Whole] = Field(default_factory=list)
+    """Exit codes by which a command says that its configuration cannot work."""
     objective: Objective
     """What the study optimises, such as {metric: valid/error, better: lower}."""
     max_steps: Number | None = None
@@ -164,4 +181,6 @@ _SECTIONS: dict[str, type[Part]] = {
     "resources": Resources,
     "divergence": Divergence,
     "sampling": Sampling,
+    "overrides": Overrides,
+    "metrics": Metrics,
 }

@@ -188,7 +188,8 @@ _TEXT = """\
 study: {study}
 # The question, as narrow as you can make it.
 goal: {goal}
-# The file and the function that trains one model.
+# The file and the function that trains one model. For any other script, write instead of it, say,
+# command: [python, train.py, "{{overrides}}"]
 program: {program}
 # The metric that decides, as the program logs it, and which way is better: lower or higher.
 objective: {objective}

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import fields, replace
 from typing import Any
 
+from tunebook.core.commands import Command
 from tunebook.core.domains import Choice, Float, Int, Value
 from tunebook.core.errors import StudyError
 from tunebook.core.knobs import Knobs
@@ -41,6 +42,7 @@ def _content(study: Study) -> dict[str, Any]:
         "parent": study.parent,
         "program": study.program,
         "task": study.task,
+        **(_command(study.command) if study.command else {}),
         "objective": _objective(study.objective),
         **({f"max_{budget.unit}": whole(budget.amount)} if budget else {}),
         "scientific": _sources(study.space.by_role(Role.SCIENTIFIC)),
@@ -57,6 +59,28 @@ def _content(study: Study) -> dict[str, Any]:
         "baseline": _mapping(study.baseline),
     }
     return {key: part for key, part in content.items() if part is not None and part not in ({}, [])}
+
+
+def _command(command: Command) -> dict[str, Any]:
+    """The keys of a file that say what a command is."""
+    overrides: Any = command.overrides
+    if command.without:
+        overrides = {"style": command.overrides, "without": list(command.without)}
+    metrics = {
+        "json_lines": command.json_lines,
+        "tensorboard": command.tensorboard,
+        "pattern": command.patterns,
+    }
+    return {
+        "command": list(command.arguments),
+        "overrides": None if overrides == "dashes" else overrides,
+        "metrics": {
+            key: texts[0] if len(texts) == 1 else list(texts)
+            for key, texts in metrics.items()
+            if texts
+        },
+        "infeasible_exit_codes": list(command.infeasible_exit_codes),
+    }
 
 
 def _objective(objective: Objective) -> dict[str, Any]:

@@ -1,0 +1,71 @@
+"""A log whose beginning and end are kept, however much is written."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tunebook.execution.bounded_log import TAIL_BYTES, BoundedLog
+
+GAP = re.compile(rb"\n\[tunebook left out +(\d+) bytes here\]\n")
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.binary(max_size=300), max_size=20))
+def test_first_and_last_are_kept(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[bytes]
+) -> None:
+    path = tmp_path_factory.mktemp("log") / "log.txt"
+    log = BoundedLog(path, first=50, last=200)
+    for piece in pieces:
+        log.write(piece)
+        assert path.stat().st_size <= 50 + 2 * 200 + 60
+    log.close()
+    whole, kept = b"".join(pieces), path.read_bytes()
+    found = GAP.search(kept, 50)
+    if found is None or found.start() != 50:
+        assert kept == whole
+    else:
+        first, last = kept[:50], kept[found.end() :]
+        assert whole.startswith(first)
+        assert whole.endswith(last)
+        assert len(first) + int(found[1]) + len(last) == len(whole)
+        assert len(last) <= 200
+    assert log.tail == whole[-TAIL_BYTES:].decode(errors="replace")
+
+
+def test_what_others_append_is_kept(tmp_path: Path) -> None:
+    log = BoundedLog(tmp_path / "log.txt", first=10, last=100)
+    log.write(b"one ")
+    with (tmp_path / "log.txt").open("ab") as file:
+        file.write(b"two ")
+    log.write(b"three")
+    log.close()
+    assert (tmp_path / "log.txt").read_bytes() == b"one two three"
+
+
+def test_a_disk_that_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = BoundedLog(tmp_path / "log.txt")
+    log.write(b"one\n")
+
+    def refuse(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "pwrite", refuse)
+        log.write(b"two\n")
+    log.write(b"three\n")
+    log.close()
+    text = (tmp_path / "log.txt").read_text()
+    assert text == "one\n\n[the disk refused 4 bytes here]\nthree\n"
+    assert log.tail == "one\ntwo\nthree\n"
+
+
+def test_it_is_for_the_user_alone(tmp_path: Path) -> None:
+    BoundedLog(tmp_path / "log.txt").close()
+    assert (tmp_path / "log.txt").stat().st_mode & 0o777 == 0o600
