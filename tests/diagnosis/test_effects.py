@@ -46,3 +46,11 @@ def test_errors_end_at_zero_and_accuracies_at_one() -> None:
     assert least_loss(evidence_of([{"valid/error": [0.5, 0.2]}])) == 0.0
     assert least_loss(evidence_of([{"valid/error": [0.5, 0.98]}], better="higher")) == -1.0
     assert least_loss(evidence_of([{"loss": [0.5, -0.2]}], metric="loss")) == -math.inf
+
+
+@pytest.mark.parametrize("metric", ["valid/mse", "valid/loss", "valid/bpc"])
+def test_a_loss_below_one_does_not_end_at_one(metric: str) -> None:
+    said = evidence_of([{metric: [1.0, 0.97]}], metric=metric)
+    assert difference_of_interest(said) == pytest.approx(0.0097)
+    gained = evidence_of([{"valid/likelihood": [0.98]}], metric="valid/likelihood", better="higher")
+    assert least_loss(gained) == -math.inf

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from simulation import Plan, draw
 from small_studies import evidence_of
 from tunebook.core.findings import Verdict
@@ -43,12 +45,27 @@ def test_an_error_above_all_that_tuning_won_is_a_problem() -> None:
     assert said.verdict is Verdict.PROBLEM
 
 
-def test_a_loss_has_no_binomial_bound() -> None:
+@pytest.mark.parametrize(("metric", "value"), [("loss", 2.5), ("mse", 0.108), ("bpc", 0.97)])
+def test_a_loss_has_no_binomial_bound(metric: str, value: float) -> None:
     said = validation_size(
-        evidence_of([{"loss": [2.5]}], metric="loss", knobs=Knobs(valid_examples=400))
+        evidence_of([{metric: [value]}], metric=metric, knobs=Knobs(valid_examples=400))
     )
     assert said.verdict is Verdict.UNKNOWN
+    assert said.sentence.startswith(f"{metric} is no share of 400 examples")
     assert said.advice == "Save a loss for each validation example: its spread gives the error."
+
+
+def test_an_error_of_nothing_is_a_number() -> None:
+    said = validation_size(
+        evidence_of([{"valid/error": [1e-310]}] * 2, knobs=Knobs(valid_examples=400))
+    )
+    assert said.verdict is Verdict.WATCH
+    assert said.advice.startswith("Compare larger differences: no set is large enough")
+
+
+def test_a_perfect_score_bounds_no_error() -> None:
+    said = validation_size(evidence_of([{"valid/error": [0.0]}], knobs=Knobs(valid_examples=400)))
+    assert said.sentence.startswith("The best valid/error is 0 or 1")
 
 
 def test_what_is_missing_is_named() -> None:

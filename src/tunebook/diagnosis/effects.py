@@ -6,6 +6,8 @@ whether it would change a decision. Questions about curves, noise and budgets me
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from tunebook.core.curves import Floats
@@ -17,6 +19,16 @@ SHARE_OF_VALUE = 0.01
 SHARE_OF_TUNING = 0.1
 # One trial has no typical one to compare with; of few, the median is as lucky as the best.
 LEAST_FOR_TUNING = 5
+# Names of metrics that are shares of examples, or means of scores between 0 and 1. A loss may lie
+# between 0 and 1 as well, so values alone do not tell.
+SHARES = frozenset(
+    ("acc", "err", "f1", "ap", "map", "auc", "auroc", "auprc", "wer", "cer", "iou", "miou", "dice")
+    + ("ssim", "top1", "top5", "top10")
+)
+IN_WORDS = ("accuracy", "error", "precision", "recall")
+# Errors that are distances.
+DISTANCES = ("square", "absolute", "relative", "loss", "log", "mse", "mae", "mape", "reconstruct")
+SPLITS = frozenset(("train", "training", "valid", "validation", "val", "dev", "test", "eval"))
 
 
 def difference_of_interest(evidence: Evidence) -> float | None:
@@ -42,13 +54,32 @@ def gain_of_tuning(evidence: Evidence) -> float | None:
     return abs(float(np.median(values)) - float(values[0]))
 
 
-def is_share(values: Floats) -> bool:
-    """Whether values look like shares of examples, such as error rates and accuracies.
+def is_share(metric: str, values: Floats) -> bool:
+    """Whether values are shares of examples, by the metric's name and by their range.
 
-    >>> is_share(np.array([0.9, 0.1])), is_share(np.array([2.3, 0.4]))
+    >>> is_share("valid/error", np.array([0.9, 0.1])), is_share("valid/mse", np.array([0.9, 0.1]))
     (True, False)
+    >>> is_share("accuracy", np.array([71.0, 68.0]))
+    False
     """
-    return bool(len(values)) and bool(np.all((values >= 0.0) & (values <= 1.0)))
+    inside = bool(len(values)) and bool(np.all((values >= 0.0) & (values <= 1.0)))
+    return inside and _names_share(metric)
+
+
+def _names_share(metric: str) -> bool:
+    """Whether a metric is called like a share.
+
+    >>> [_names_share(name) for name in ("val/top_1", "valErr", "accuracy/valid", "error_rate")]
+    [True, True, True, True]
+    >>> [_names_share(name) for name in ("accuracy/loss", "mean_squared_error", "bpc", "valid")]
+    [False, False, False, False]
+    """
+    parts = [part for part in metric.split("/") if part.lower() not in SPLITS]
+    last = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", parts[-1] if parts else "").lower()
+    if any(word in last for word in DISTANCES):
+        return False
+    words = re.findall(r"[a-z0-9]+", re.sub(r"top\W*_?(?=\d)", "top", last))
+    return any(word in SHARES or any(part in word for part in IN_WORDS) for word in words)
 
 
 def least_loss(evidence: Evidence) -> float:
@@ -56,9 +87,9 @@ def least_loss(evidence: Evidence) -> float:
 
     Errors and losses that were never negative end at 0, accuracies at 1.
     """
-    values = _values(evidence)
-    if evidence.objective.metric.better == "higher":
-        return -1.0 if is_share(values) else -np.inf
+    values, metric = _values(evidence), evidence.objective.metric
+    if metric.better == "higher":
+        return -1.0 if is_share(metric.name, values) else -np.inf
     return 0.0 if len(values) and bool(np.all(values >= 0.0)) else -np.inf
 
 
@@ -70,6 +101,7 @@ def _left(evidence: Evidence) -> float:
     """How far the best value is from the nearest end of its scale."""
     values = _values(evidence)
     best, chance = float(values[0]), evidence.study.knobs.chance
-    ends = [0.0] + ([1.0] if is_share(values) else []) + ([] if chance is None else [chance])
+    share = is_share(evidence.objective.metric.name, values)
+    ends = [0.0] + ([1.0] if share else []) + ([] if chance is None else [chance])
     distances = [abs(best - end) for end in ends if best != end]
     return min(distances, default=0.0)

@@ -19,6 +19,11 @@ from tunebook.stats.samples import binomial_standard_error
 # compared with the difference of interest as it is, and the verdict is to watch; it is a problem
 # where it exceeds all that separates the best trial from the typical one.
 
+# No larger set is ever validated on; beyond, the square need only stay a number.
+MOST_EXAMPLES = 10**12
+MOST_RATIO = 1e100
+SMALLEST = 1e-300
+
 
 def validation_size(evidence: Evidence) -> Finding:
     """The sampling error of the best value, by the binomial bound, against the difference."""
@@ -37,19 +42,16 @@ def validation_size(evidence: Evidence) -> Finding:
             "Wait for the first results.",
         )
     values = np.array([r.value for r in evidence.ranked], dtype=float)
-    error = binomial_standard_error(float(values[0]), examples) if is_share(values) else None
+    share = is_share(metric, values)
+    error = binomial_standard_error(float(values[0]), examples) if share else None
     if not error:
-        return unknown(
-            VALIDATION_SIZE,
-            f"{metric} is no share of {examples:,} examples strictly between 0 and 1, so its "
-            "sampling error cannot be bounded.",
-            "Save a loss for each validation example: its spread gives the error.",
-        )
+        return _unbounded(metric, examples, share)
     scale = (
         f"With {examples:,} validation examples {metric} = {shown(float(values[0]))} has a "
         f"standard error of up to {shown(error)}"
     )
-    needed = math.ceil(examples * (error / interest) ** 2)
+    ratio = min(error / max(interest, SMALLEST), MOST_RATIO)
+    needed = math.ceil(min(examples * ratio**2, MOST_EXAMPLES))
     tuned = gain_of_tuning(evidence)
     claims = []
     if error > interest:
@@ -57,8 +59,8 @@ def validation_size(evidence: Evidence) -> Finding:
             Claim(
                 f"{scale}, more than the difference of interest, {shown(interest)}.",
                 Verdict.PROBLEM if tuned is not None and error > tuned else Verdict.WATCH,
-                advice=f"Validate on about {_rounded(needed):,} examples, or save the predictions "
-                "for each example: trials compared on the same examples differ by less.",
+                advice=f"{_larger(needed)}, or save the predictions for each example: trials "
+                "compared on the same examples differ by less.",
                 numbers={"needed": needed},
             )
         )
@@ -69,6 +71,32 @@ def validation_size(evidence: Evidence) -> Finding:
         method="binomial bound; errors that trials share are not taken into account",
         numbers={"error": error, "difference": interest, "examples": examples},
     )
+
+
+def _unbounded(metric: str, examples: int, share: bool) -> Finding:
+    """Unknown: the binomial bound holds for shares that are neither 0 nor 1."""
+    why = (
+        f"The best {metric} is 0 or 1, where {examples:,} examples bound no sampling error."
+        if share
+        else f"{metric} is no share of {examples:,} examples, such as an error rate, so its "
+        "sampling error cannot be bounded."
+    )
+    return unknown(
+        VALIDATION_SIZE,
+        why,
+        "Save a loss for each validation example: its spread gives the error.",
+    )
+
+
+def _larger(needed: int) -> str:
+    """How large a set is enough, where anybody could collect one.
+
+    >>> _larger(12345)
+    'Validate on about 13,000 examples'
+    """
+    if needed >= MOST_EXAMPLES:
+        return "Compare larger differences: no set is large enough for this one"
+    return f"Validate on about {_rounded(needed):,} examples"
 
 
 def _rounded(n: int) -> int:
