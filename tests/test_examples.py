@@ -14,7 +14,8 @@ EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
 def run(*arguments: str, folder: Path) -> str:
-    environment = {**os.environ, "TUNEBOOK_DIR": str(folder), "OMP_NUM_THREADS": "1"}
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "TUNEBOOK_DIR": str(folder), "OMP_NUM_THREADS": "1", "PATH": path}
     done = subprocess.run(
         [sys.executable, *arguments],
         cwd=EXAMPLES,
@@ -54,7 +55,42 @@ def test_two_processes_are_one_trial(tmp_path: Path) -> None:
     assert row["best"]["value"] < 0.15
 
 
+@pytest.mark.parametrize(
+    ("name", "outcomes", "below"),
+    [
+        ("command_argparse", {"complete": 4}, 0.2),
+        ("command_hydra", {"complete": 4}, 0.2),
+        ("command_shell", {"complete": 4}, 1e-3),
+        ("command_torchrun", {"complete": 2}, 3.0),
+    ],
+)
+def test_a_command(name: str, outcomes: dict[str, int], below: float, tmp_path: Path) -> None:
+    needed = {"command_hydra": "hydra", "command_torchrun": "torch"}.get(name)
+    if needed:
+        pytest.importorskip(needed)
+    told = json.loads(
+        run("-m", "tunebook", "run", f"{name}.yaml", "--trials", "2", "--json", folder=tmp_path)
+    )
+    assert told["outcomes"] == outcomes, told["not_complete"]
+    assert told["best"][0]["value"] < below
+
+
+def test_the_first_rank_is_heard(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    given = ("command_torchrun.yaml", "--trials", "1", "-q")
+    run("-m", "tunebook", "run", *given, folder=tmp_path)
+    told = json.loads(
+        run("-m", "tunebook", "show", "command-torchrun", "1", "--json", folder=tmp_path)
+    )
+    assert told["metrics"]["rank"]["highest"] == 0
+    assert told["metrics"]["loss"]["points"] == 20
+
+
 def test_every_file_is_in_the_readme() -> None:
     text = (EXAMPLES / "README.md").read_text()
     for path in EXAMPLES.iterdir():
-        assert path.name == "README.md" or path.suffix not in (".py", ".yaml") or path.name in text
+        assert (
+            path.name == "README.md"
+            or path.suffix not in (".py", ".sh", ".yaml")
+            or path.name in text
+        )

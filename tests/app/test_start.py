@@ -39,6 +39,41 @@ def test_a_program_is_found_beside_its_study(toy: Path) -> None:
     assert start.program_of(small_study(program="train.py:train")).path == toy / "train.py"
 
 
+COMMAND = """
+study: shell
+command: [sh, train.sh, "{x}"]
+metrics: {pattern: 'loss (?P<loss>\\S+)'}
+objective: {metric: loss, better: lower}
+nuisance: {x: {linear: [0, 1]}}
+trials: 2
+"""
+
+
+def test_a_command_runs_beside_its_study(here: Path) -> None:
+    (here / "below").mkdir()
+    (here / "below" / "shell.yaml").write_text(COMMAND)
+    (here / "below" / "train.sh").write_text('echo "loss $1"')
+    file = Path("below/shell.yaml")
+    run(start.Wish(file))
+    results = workflow.results("shell", BOOK)
+    assert results.counts() == {"complete": 2}
+    for record in results:
+        assert record.curves["loss"].values.tolist() == [record.trial.config["x"]]
+    study = start.read_study(file)
+    assert results.study.command == study.command
+    program = start.program_of(study)
+    assert program.path == here / "below" / "train.sh"
+    before = program.code
+    (here / "below" / "train.sh").write_text('echo "loss $1" # changed')
+    assert program.code != before
+
+
+def test_a_command_without_its_program(here: Path) -> None:
+    (here / "shell.yaml").write_text(COMMAND.replace("[sh,", "[shh-no-such,"))
+    with pytest.raises(ProgramError, match="there is no program 'shh-no-such' on the PATH"):
+        start.program_of(start.read_study(Path("shell.yaml")))
+
+
 def test_a_study_without_a_program() -> None:
     with pytest.raises(StudyError, match=r"small names no program; add a line such as 'program: "):
         start.program_of(small_study())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import tempfile
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 import tunebook
+from attempts import spec_in
 from commandline import end, wait_until
 from coordination import small_study
 from scripts import outcomes, script
@@ -147,6 +149,21 @@ def test_inside_a_study_the_trial_is_the_run(here: Path) -> None:
         [0.5, 0.25, 0.125]
     ] * 2
     assert [every.study.name for every in workflow.book(Path(".tunebook"))] == ["small"]
+
+
+def test_a_script_of_a_command_joins_its_trial(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = spec_in(here)
+    spec.write()
+    monkeypatch.setenv("TUNEBOOK_ATTEMPT", str(spec.folder))
+    monkeypatch.setenv("TUNEBOOK_METRICS", str(here / "told"))
+    with tunebook.init("ignored", {"x": 1}) as run:
+        assert run.params == {}
+        assert repr(run) == "<tunebook run study/1 attempt 1, running>"
+        run.log({"loss": 1})
+        tunebook.log({"loss": 2})
+    lines = (here / "told").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in lines] == [0, 1]
+    assert not (here / ".tunebook").exists()
 
 
 def test_two_scripts_at_once(here: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tunebook.core.commands import Command
 from tunebook.core.domains import Choice, Float, Int
 from tunebook.core.errors import StudyError
 from tunebook.core.space import Derived, Fixed, When
@@ -169,3 +170,74 @@ def test_budgets(content: str, budget: Budget | None) -> None:
 def test_more_trials() -> None:
     found = study("scientific: {a: [1, 2]}\nmore_trials: [{when: {a: 2}, trials: 9}]\n")
     assert found.more_trials == (MoreTrials((When("a", (2,)),), 9),)
+
+
+COMMAND = """\
+command: [python, train.py, "--lr={learning_rate}", "{overrides}"]
+overrides: {style: hydra, without: [width]}
+metrics:
+  json_lines: "{run_dir}/metrics.jsonl"
+  pattern: ['loss (?P<loss>\\S+)', '(?P<name>\\w+)=(?P<value>\\S+)']
+infeasible_exit_codes: [3]
+nuisance: {learning_rate: {log: [0.1, 1]}, width: [1, 2]}
+"""
+
+
+def test_a_command() -> None:
+    assert study(COMMAND).command == Command(
+        ("python", "train.py", "--lr={learning_rate}", "{overrides}"),
+        "hydra",
+        ("width",),
+        json_lines=("{run_dir}/metrics.jsonl",),
+        patterns=(r"loss (?P<loss>\S+)", r"(?P<name>\w+)=(?P<value>\S+)"),
+        infeasible_exit_codes=(3,),
+    )
+    assert study("command: [./train.sh]\noverrides: environment").command == Command(
+        ("./train.sh",), "environment"
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            ("{learning_rate}", "{learning_rte}"),
+            "study.yaml:3: command[2]: '--lr={learning_rte}' has an unknown placeholder "
+            "{learning_rte}; did you mean 'learning_rate'?",
+        ),
+        (
+            ("{run_dir}", "logs"),
+            "study.yaml:6: metrics.json_lines: 'logs/metrics.jsonl' would be the same for every "
+            "trial; let the program write below its own folder, such as '{run_dir}/metrics.jsonl'",
+        ),
+        (("[width]", "[wide]"), "study.yaml:4: overrides.without: 'wide' is no parameter"),
+        (
+            ("hydra", "hidra"),
+            "study.yaml:4: overrides.style: expected 'dashes', 'equals', 'hydra', 'json' or "
+            "'environment', got 'hidra'; did you mean 'hydra'?",
+        ),
+        (
+            ("'loss (", "'loss (("),
+            "study.yaml:7: metrics.pattern: the pattern 'loss ((?P<loss>\\\\S+)' is no regular "
+            "expression: missing ), unterminated subpattern at position 5",
+        ),
+        (
+            ("[3]", "[256]"),
+            "study.yaml:8: infeasible_exit_codes: an exit code that means infeasible is 1 to 255, "
+            "got 256",
+        ),
+        (("[python", "[3"), "study.yaml:3: command[0]: expected text, got 3"),
+        (("json_lines", "json_line"), "study.yaml:6: metrics: unknown key 'json_line'; did you m"),
+        (
+            ("command:", "program: train.py:train\ncommand:"),
+            "study.yaml:4: a study has one of program, task and command, got 2",
+        ),
+        (
+            ('command: [python, train.py, "--lr={learning_rate}", "{overrides}"]', ""),
+            "study.yaml:4: overrides belongs to a command, and the study has none",
+        ),
+    ],
+)
+def test_mistakes_in_a_command(change: tuple[str, str], message: str) -> None:
+    assert change[0] in COMMAND
+    assert told(COMMAND.replace(*change)).splitlines()[0].startswith(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -171,3 +172,14 @@ def test_any_content_of_any_key_is_read_or_refused_politely(data: st.DataObject)
     rest = "" if key == "study" else "study: a\n"
     rest += "" if key == "objective" else "objective: {metric: e, better: lower}\n"
     only_polite(f"{rest}{key.strip()}: {data.draw(contents)}\n")
+
+
+def test_the_studies_of_the_documents_are_studies() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
+    blocks = re.findall(r"^```yaml\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    whole, torchrun = blocks
+    assert parse(whole).command is not None
+    start = "study: a\nobjective: {metric: loss, better: lower}\n"
+    command = parse(start + torchrun).command
+    assert command is not None
+    assert command.named == {"port", "overrides"}

@@ -253,7 +253,9 @@ class _Execution:
         return "\n".join(lines)[-outcomes.LONGEST_DETAIL :]
 
     def _last_line(self) -> str:
-        said = [line.strip() for line in self._detail().splitlines() if line.strip()]
+        lines = (line.strip() for line in self._detail().splitlines())
+        # Rulers of dashes say nothing.
+        said = [line for line in lines if any(map(str.isalnum, line))]
         return f", after it said {said[-1]!r:.200}" if said else ""
 
     def _finish(self, outcome: Outcome) -> NoReturn:
