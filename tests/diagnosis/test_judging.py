@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunebook.core.findings import Claim, Question, Verdict
-from tunebook.diagnosis.judging import finding, unknown, within_budget
+from tunebook.diagnosis.judging import finding, undecided, unknown, within_budget
 
 ASKED = Question("edge", "Is it at the edge?", "edge")
 P = st.one_of(st.none(), st.floats(0, 1))
@@ -75,6 +75,26 @@ def test_unknown_stays_unknown_in_any_company() -> None:
     beside = within_budget([one, finding(ASKED, [claim(None)], "")])
     assert beside[0] == one
     assert one.verdict is Verdict.UNKNOWN
+
+
+def test_what_is_undecided_is_not_good_and_gives_way_to_an_alarm() -> None:
+    doubt = undecided("It cannot be told: 3, with an error of 4.", "Run more.", trials=[7])
+    said = finding(ASKED, [claim(0.6), doubt], "All is well.")
+    assert (said.verdict, said.sentence, said.advice, said.trials) == (
+        Verdict.UNKNOWN,
+        "It cannot be told: 3, with an error of 4.",
+        "Run more.",
+        (7,),
+    )
+    loud = finding(ASKED, [claim(0.01), doubt], "All is well.")
+    assert (loud.verdict, loud.sentence, loud.trials) == (
+        Verdict.PROBLEM,
+        "x is at the edge.",
+        (3,),
+    )
+    # An alarm that its company silences leaves the doubt.
+    calm = [finding(ASKED, [claim(0.9)], "") for _ in range(30)]
+    assert within_budget([loud, *calm])[0].verdict is Verdict.UNKNOWN
 
 
 def test_healthy_reports_keep_to_the_budget() -> None:

@@ -58,13 +58,54 @@ def test_what_breaks_late_is_to_be_clipped() -> None:
 def test_an_edge_far_above_the_optimum_is_none() -> None:
     said = stability(sweep(best=0.002, edge=0.04))
     assert said.verdict is Verdict.GOOD
-    assert said.sentence.startswith("Trials with lr above 0.03831 diverge, but the best, 0.00")
+    assert said.sentence.startswith("9 trials with lr above 0.03831 diverged, but the best, 0.00")
     assert said.sentence.endswith("below it, and rates nearer the edge are not clearly better.")
 
 
 def test_an_optimum_just_inside_the_edge_is_none() -> None:
     said = stability(sweep(best=0.005, edge=0.04))
     assert said.verdict is Verdict.GOOD
+
+
+def test_no_edge_is_named_where_failing_is_luck() -> None:
+    trials = [
+        {"valid/error": 0.1 + 0.02 * np.log10(rate / 0.01) ** 2 + np.zeros(5)} for rate in RATES
+    ]
+    outcomes = [DIVERGED if i in (1, 7, 15, 19) else DONE for i in range(len(RATES))]
+    said = stability(evidence_of(trials, rates=RATES, outcomes=outcomes))
+    assert said.verdict is Verdict.GOOD
+    assert said.sentence == (
+        "2 of the 12 trials with a higher lr than the best are infeasible, as luck places them: no "
+        "edge shows up to 1."
+    )
+
+
+def test_a_best_rate_near_the_edge_is_unknown_unless_results_worsen_there() -> None:
+    rng = np.random.default_rng(3)
+    trials = [{"valid/error": np.full(5, 0.2 + 0.02 * rng.normal())} for _ in RATES]
+    trials[13] = {"valid/error": np.full(5, 0.05)}
+    outcomes = [DIVERGED if rate >= 0.02 else DONE for rate in RATES]
+    said = stability(evidence_of(trials, rates=RATES, outcomes=outcomes))
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.sentence == (
+        "The best lr, 0.01468, is 1.2 times below 0.01778, above which 11 trials diverged: whether "
+        "results still improve towards that edge cannot be told."
+    )
+    assert said.advice.startswith("Run more trials with lr between 0.003557 and 0.01778, or ")
+    worse = stability(sweep(best=0.01, edge=0.02))
+    assert worse.numbers["edge"] < 2 * worse.numbers["best"]
+    assert worse.verdict is Verdict.GOOD
+
+
+def test_only_what_diverged_is_said_to_have_diverged() -> None:
+    at_chance = [
+        {"valid/error": [0.9, 0.9] if rate >= 0.02 else [0.9, 0.1 - 0.02 * np.log10(rate)]}
+        for rate in RATES
+    ]
+    knobs = Knobs(learning_rate="lr", chance=0.9)
+    said = stability(evidence_of(at_chance, rates=RATES, knobs=knobs))
+    assert said.verdict is Verdict.PROBLEM
+    assert said.sentence.startswith("11 trials with lr above 0.01778 are infeasible")
 
 
 def test_running_out_of_memory_is_no_instability() -> None:

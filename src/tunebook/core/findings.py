@@ -40,7 +40,8 @@ class Claim:
 
     `level` is what it is if it stands. `p` is the chance that a healthy study shows at least as
     much; None marks a fact, which is seen and not inferred. Whether a claim stands is decided over
-    the whole report, since every test may cry wolf.
+    the whole report, since every test may cry wolf. One whose level is unknown says that the data
+    cannot tell, and is heard where nothing worse stands.
     """
 
     sentence: str

@@ -9,7 +9,8 @@ import numpy as np
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.objective import Objective
 from tunebook.core.results import Results, TrialRecord
-from tunebook.core.trials import OutcomeKind
+from tunebook.core.study import Study
+from tunebook.core.trials import Cause, OutcomeKind
 from tunebook.diagnosis.divergence import divergence, goes_to_the_end
 from tunebook.diagnosis.failures import infeasible_by_error
 
@@ -32,6 +33,17 @@ _STANDINGS = {
 }
 
 
+def has_diverged(evidence: Evidence, reading: Reading) -> bool:
+    """Whether a trial is infeasible because its curves ran away, and not merely for its value."""
+    outcome = reading.record.outcome
+    if reading.standing is not Standing.INFEASIBLE or outcome is None:
+        return False
+    if outcome.kind is not OutcomeKind.COMPLETE:
+        return outcome.cause is Cause.DIVERGED
+    kept = goes_to_the_end(evidence.results.trials, evidence.study.knobs.train_loss)
+    return bool(_divergence(evidence.study, reading.record, evidence.objective, kept))
+
+
 def gather(results: Results, objective: Objective | None = None) -> Evidence:
     """The evidence of a study, under its own objective or another one."""
     chosen = objective or results.study.objective
@@ -47,24 +59,28 @@ def _read(results: Results, record: TrialRecord, objective: Objective, kept: boo
         return Reading(record, Standing.PENDING, why="running")
     if outcome.kind is not OutcomeKind.COMPLETE:
         return Reading(record, _STANDINGS[outcome.kind], why=outcome.reason)
-    study = results.study
-    diverged = divergence(
-        record.curves,
-        (objective.metric.name, *study.divergence.metrics),
-        study.knobs.train_loss,
-        kept_to_the_end=kept,
-    )
-    if diverged:
+    if diverged := _divergence(results.study, record, objective, kept):
         return Reading(record, Standing.INFEASIBLE, why=diverged)
     measure = objective.measure(record.curves)
-    if measure is not None and abs(measure.value) > LARGEST:
-        return Reading(record, Standing.INFEASIBLE, why=f"{measure.value:.4g} is too large")
     if measure is not None:
         return Reading(record, Standing.MEASURED, measure.value, measure.step)
     if objective.constraints and objective.metric.name in record.curves:
         unmet = " and ".join(map(str, objective.constraints))
         return Reading(record, Standing.INFEASIBLE, why=f"at no step did {unmet} hold")
     return Reading(record, Standing.BROKEN, why=f"it logged no {objective.metric.name}")
+
+
+def _divergence(study: Study, record: TrialRecord, objective: Objective, kept: bool) -> str:
+    """Why a trial that ended by itself has diverged, or nothing."""
+    why = divergence(
+        record.curves,
+        (objective.metric.name, *study.divergence.metrics),
+        study.knobs.train_loss,
+        kept_to_the_end=kept,
+    )
+    if not why and (measure := objective.measure(record.curves)) is not None:
+        return f"{measure.value:.4g} is too large" if abs(measure.value) > LARGEST else ""
+    return why
 
 
 def _infeasible_by_value(

@@ -53,6 +53,14 @@ def unknown(
     return Finding(question, Verdict.UNKNOWN, why, advice, numbers=dict(numbers or {}))
 
 
+def undecided(sentence: str, advice: str, *, trials: Sequence[int] = ()) -> Claim:
+    """What looks bad and may be luck: it speaks where no alarm stands, so that nothing looks good.
+
+    Absence of significance is no evidence of absence.
+    """
+    return Claim(sentence, Verdict.UNKNOWN, advice=advice, trials=tuple(trials))
+
+
 def within_budget(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The same findings with their claims judged together, each p-value adjusted for all others."""
     tested = [claim for one in findings for claim in one.claims if claim.p is not None]
@@ -86,6 +94,8 @@ def _judged(one: Finding, verdicts: Sequence[Verdict]) -> Finding:
     if not standing:
         return replace(one, verdict=Verdict.GOOD, sentence=one.calm, advice="")
     verdict, first = standing[0]
+    if verdict is not Verdict.UNKNOWN:
+        standing = [pair for pair in standing if pair[0] is not Verdict.UNKNOWN]
     others = list(dict.fromkeys(c.subject for _, c in standing[1:] if c.subject != first.subject))
     also = f" The same holds for {listed(others)}." if others else ""
     return replace(

@@ -18,7 +18,8 @@ from tunebook.core.curves import Floats
 from tunebook.core.evidence import Arm, Evidence, Reading, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.core.trials import Cause
-from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.gathering import has_diverged
+from tunebook.diagnosis.judging import finding, undecided, unknown
 from tunebook.diagnosis.onset import Manner, manner_of
 from tunebook.diagnosis.phrases import best_trial, counted, of_setting, shown, times
 from tunebook.diagnosis.questions import STABILITY
@@ -32,20 +33,33 @@ LEAST_MEASURED = 5
 TOP = 1 / 3
 CROWDED = 0.05
 NEAREST = 0.3
+# An edge is named only where infeasible trials lie above it at this level.
+DIVERGING = 0.05
+# A best rate this near its edge is good only if results clearly worsen towards the edge.
+NEAR = 2.0
+CLEARLY = 0.05
 # Terms of the surface give way where trials are few.
 LEAST_FREEDOM = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Where rates begin to diverge in one setting, and how the best trials lie to it."""
+    """Where rates begin to fail in one setting, and how the best trials lie to it.
+
+    `falling` is the chance that results still improve at the edge, as far as a surface tells.
+    """
 
     arm: Arm
     best: Reading
     best_rate: float
     rate: float
     beyond: tuple[Reading, ...]
+    falling: float
     p: float
+
+    @property
+    def is_undecided(self) -> bool:
+        return self.rate < NEAR * self.best_rate and self.falling > CLEARLY
 
 
 def stability(evidence: Evidence) -> Finding:
@@ -68,7 +82,10 @@ def stability(evidence: Evidence) -> Finding:
     found = [edge for arm in tried if (edge := _edge(arm, name)) is not None]
     return finding(
         STABILITY,
-        [_claim(evidence, edge, name) for edge in found],
+        [
+            *(_claim(evidence, edge, name) for edge in found),
+            *(_undecided(evidence, edge, name) for edge in found if edge.is_undecided),
+        ],
         _calm(evidence, tried, found, name),
         method="rates of infeasible trials against the others by rank sums; the slope at the edge "
         "of a surface that is a parabola in every parameter",
@@ -77,7 +94,7 @@ def stability(evidence: Evidence) -> Finding:
 
 
 def _edge(arm: Arm, name: str) -> Edge | None:
-    """The edge of a setting; None where no trial above its best diverged."""
+    """The edge of a setting; None where failing above its best may be luck."""
     best = arm.best
     if best is None or (best_rate := _rate(best, name)) is None:
         return None
@@ -92,12 +109,17 @@ def _edge(arm: Arm, name: str) -> Edge | None:
     x, bad = rates[counted_in], broken[counted_in]
     if not np.any(bad & (x > best_rate)):
         return None
-    rate = _threshold(x, bad, best_rate)
     ranks = rankdata(-x)
     diverging = rank_sum_p(ranks, int(bad.sum()), float(ranks[bad].sum()))
-    p = max(diverging, _p_of_falling(rate, tried, rates, ~broken & (rates < rate), name))
+    if diverging > DIVERGING:
+        return None
+    rate = _threshold(x, bad, best_rate)
+    sound = ~broken & (rates < rate)
+    falling = _chance_of_falling(rate, tried, rates, sound, name)
+    towards = _lies_towards(rate, tried, rates, sound)
     beyond = tuple(tried.readings[i] for i in counted_in if broken[i] and rates[i] >= rate)
-    return Edge(arm, best, best_rate, rate, beyond, p)
+    p = max(diverging, 1.0 - falling) if towards else 1.0
+    return Edge(arm, best, best_rate, rate, beyond, falling, p)
 
 
 def _threshold(rates: Floats, broken: Bools, best_rate: float) -> float:
@@ -116,34 +138,41 @@ def _threshold(rates: Floats, broken: Bools, best_rate: float) -> float:
     return math.sqrt(float(x[at - 1]) * float(x[at]))
 
 
-def _p_of_falling(rate: float, tried: Arm, rates: Floats, sound: Bools, name: str) -> float:
-    """The p-value of results that still improve at a rate: of a slope below zero there.
+def _lies_towards(rate: float, tried: Arm, rates: Floats, sound: Bools) -> bool:
+    """Whether the best trials crowd below a rate and a line through the nearest to it falls.
 
-    A parabola in every parameter, the rate's on its log scale, over all sound trials. A curve that
-    has flattened bends it, so the best trials must also crowd below the edge, and a line through
-    those nearest to it must fall.
+    A curve that has flattened bends a parabola, whose slope is therefore not trusted alone.
     """
-    rows = np.flatnonzero(sound)
-    crowding = top_clustering(np.log(rates[rows]), tried.losses[rows], TOP)
+    losses, x = tried.losses[sound], np.log(rates[sound] / rate)
+    crowding = top_clustering(x, losses, TOP)
     if crowding is None or crowding.high > CROWDED:
-        return 1.0
-    x = np.log(rates[rows] / rate)
+        return False
     nearest = np.argsort(-x, kind="stable")
-    nearest = nearest[: max(math.ceil(NEAREST * len(rows)), LEAST_MEASURED)]
-    if np.ptp(x[nearest]) > 0 and np.polyfit(x[nearest], tried.losses[rows][nearest], 1)[0] >= 0:
-        return 1.0
+    nearest = nearest[: max(math.ceil(NEAREST * len(x)), LEAST_MEASURED)]
+    return not np.ptp(x[nearest]) > 0 or bool(np.polyfit(x[nearest], losses[nearest], 1)[0] < 0)
+
+
+def _chance_of_falling(rate: float, tried: Arm, rates: Floats, sound: Bools, name: str) -> float:
+    """The chance that results still improve at a rate: of a slope below zero there.
+
+    A parabola in every parameter, the rate's on its log scale, over all sound trials.
+    """
+    x = np.log(rates[sound] / rate)
     others = [i for i, p in enumerate(tried.parameters) if p.name != name]
-    places = np.nan_to_num(tried.points[rows][:, others], nan=0.5) - 0.5
+    places = np.nan_to_num(tried.points[sound][:, others], nan=0.5) - 0.5
     # The rate in question is at 0, where the slope is the coefficient of x.
     table = np.column_stack([np.ones(len(x)), x, x**2, places, places**2])
-    return 1.0 - _falling(table[:, : max(len(rows) - LEAST_FREEDOM, 3)], tried.losses[rows])
+    return _falling(table[:, : max(len(x) - LEAST_FREEDOM, 3)], tried.losses[sound])
 
 
 def _falling(table: Floats, losses: Floats) -> float:
-    """The chance that the coefficient of the second column is negative, by least squares."""
+    """The chance that the coefficient of the second column is negative, by least squares.
+
+    One half where trials are too few to tell.
+    """
     freedom = len(table) - table.shape[1]
     if freedom < 1 or np.linalg.matrix_rank(table) < table.shape[1]:
-        return 0.0
+        return 0.5
     coefficients = np.linalg.lstsq(table, losses, rcond=None)[0]
     variance = float(np.sum((losses - table @ coefficients) ** 2)) / freedom
     error = math.sqrt(variance * float(np.linalg.inv(table.T @ table)[1, 1]))
@@ -156,9 +185,9 @@ def _claim(evidence: Evidence, edge: Edge, name: str) -> Claim:
     where = best_trial(evidence, edge.arm, edge.best.number)
     return Claim(
         f"{counted(len(edge.beyond), 'trial')}{of_setting(evidence, edge.arm)} with {name} above "
-        f"{shown(edge.rate)} diverged{_how(manner)}, and {where} has {shown(edge.best_rate)}, "
-        f"{_below(edge)}: results still improve towards the edge, so instability keeps the rate "
-        "below its best.",
+        f"{shown(edge.rate)} {_ended(evidence, edge, manner)}, and {where} has "
+        f"{shown(edge.best_rate)}, {_below(edge)}: results still improve towards the edge, so "
+        "instability keeps the rate below its best.",
         Verdict.PROBLEM,
         p=edge.p,
         advice=_advice(manner, edge),
@@ -166,6 +195,25 @@ def _claim(evidence: Evidence, edge: Edge, name: str) -> Claim:
         trials=(edge.best.number, *(r.number for r in edge.beyond)),
         numbers={"edge": edge.rate, "best": edge.best_rate},
     )
+
+
+def _undecided(evidence: Evidence, edge: Edge, name: str) -> Claim:
+    return undecided(
+        f"The best {name}{of_setting(evidence, edge.arm)}, {shown(edge.best_rate)}, is "
+        f"{times(edge.rate / edge.best_rate)} below {shown(edge.rate)}, above which "
+        f"{counted(len(edge.beyond), 'trial')} {_ended(evidence, edge)}: whether results still "
+        "improve towards that edge cannot be told.",
+        f"Run more trials with {name} between {shown(edge.rate / 5)} and {shown(edge.rate)}, or "
+        "try higher rates with a warmup or clipped gradients.",
+        trials=(edge.best.number, *(r.number for r in edge.beyond)),
+    )
+
+
+def _ended(evidence: Evidence, edge: Edge, manner: Manner | None = None) -> str:
+    """What became of the trials beyond an edge: diverged is said only if all of them did."""
+    if all(has_diverged(evidence, reading) for reading in edge.beyond):
+        return f"diverged{_how(manner)}"
+    return "is infeasible" if len(edge.beyond) == 1 else "are infeasible"
 
 
 def _below(edge: Edge) -> str:
@@ -197,13 +245,29 @@ def _calm(evidence: Evidence, tried: Sequence[Arm], found: Sequence[Edge], name:
     if found:
         nearest = min(found, key=lambda edge: edge.rate / edge.best_rate)
         return (
-            f"Trials with {name} above {shown(nearest.rate)} diverge, but the best"
+            f"{counted(len(nearest.beyond), 'trial')} with {name} above {shown(nearest.rate)} "
+            f"{_ended(evidence, nearest)}, but the best"
             f"{of_setting(evidence, nearest.arm)}, {shown(nearest.best_rate)}, is "
             f"{_below(nearest)}, and rates nearer the edge are not clearly better."
         )
-    highest = max(_rate(r, name) or 0.0 for arm in tried for r in arm.judged.readings)
+    higher, broken, highest = 0, 0, 0.0
+    for arm in tried:
+        least = _rate(arm.best, name) if arm.best else None
+        for reading in arm.judged.readings:
+            rate = _rate(reading, name) or 0.0
+            highest = max(highest, rate)
+            if least is not None and rate > least and not _no_memory(reading):
+                higher += 1
+                broken += reading.standing is Standing.INFEASIBLE
+    if not broken:
+        return (
+            f"No trial with a higher {name} than the best diverged: {shown(highest)} was the "
+            "highest."
+        )
     return (
-        f"No trial with a higher {name} than the best diverged: {shown(highest)} was the highest."
+        f"{broken} of the {counted(higher, 'trial')} with a higher {name} than the best "
+        f"{'is' if broken == 1 else 'are'} infeasible, as luck places them: no edge shows up to "
+        f"{shown(highest)}."
     )
 
 
