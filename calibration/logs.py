@@ -162,6 +162,7 @@ def edges(data: Path) -> Rows:
             "log": results.study.name,
             "broken": len(broken),
             "found": sum(r.standing is Standing.INFEASIBLE for r in broken),
+            "first": rates[broken[0].number - 1] if broken else None,
             "begins": rates[run[-1].number - 1] if run else None,
             "edge": said.numbers.get("edge"),
             "best": said.numbers.get("best"),

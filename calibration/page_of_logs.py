@@ -55,18 +55,33 @@ def infeasible(rows: Sequence[Row]) -> dict[str, object]:
 
 
 def edges(rows: Sequence[Row]) -> dict[str, object]:
-    known = [row for row in rows if row["begins"] is not None]
-    kept = sum(row["edge"] is not None and row["edge"] <= row["begins"] for row in known)
+    known = [row for row in rows if row["broken"]]
+
+    def below(key: str) -> int:
+        pairs = [(row["edge"], row[key]) for row in known]
+        return sum(None not in pair and pair[0] <= pair[1] for pair in pairs)
+
     return {
-        "edges_kept": f"{kept} of {len(known)}",
+        "edges_known": len(known),
+        "edges_first": below("first"),
+        "edges_kept": below("begins"),
         "edges": table(
-            ["sweep", "NaN or infinite", "found", "all so from", "edge", "best rate", "verdict"],
+            [
+                "sweep",
+                "NaN or infinite",
+                "found",
+                "first",
+                "all from",
+                "edge",
+                "best rate",
+                "verdict",
+            ],
             (
                 [
                     row["log"].removeprefix("deepobs-"),
                     row["broken"],
                     row["found"],
-                    *(_rate(row[key]) for key in ("begins", "edge", "best")),
+                    *(_rate(row[key]) for key in ("first", "begins", "edge", "best")),
                     row["verdict"],
                 ]
                 for row in rows
@@ -97,7 +112,11 @@ def unknown(rows: Sequence[Row]) -> dict[str, object]:
         sum(len(row["unknown"]) for row in rows),
     )
     keys = Counter(key for row in rows for key in row["unknown"])
+    over = [r for r in rows if len(r["unknown"]) > MOST_UNKNOWN * r["answerable"]]
     return {
+        "unknown_logs": len(rows),
+        "unknown_over": len(over),
+        "unknown_which": ", ".join(row["log"] for row in over) or "none",
         "enough_trials": ENOUGH_TRIALS,
         "unknown": share(missing, asked),
         "unknown_goal": f"{MOST_UNKNOWN:.0%}",

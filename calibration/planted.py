@@ -233,7 +233,7 @@ FAULTS = (
     ),
     Fault(
         "step-budget",
-        "trials are best in the first tenth and get worse",
+        "trials are best in the first tenth and get worse \\*",
         "valid/error",
         step_budget,
         lambda plan, rise: (
@@ -298,7 +298,7 @@ FAULTS = (
     ),
     Fault(
         "baseline",
-        "no trial learns more than a little",
+        "no trial learns more than a little \\*",
         "gain over chance of the best point",
         baseline,
         _little_learnt,
@@ -325,7 +325,7 @@ FAULTS = (
     ),
     Fault(
         "stability",
-        "the same, where nothing but the learning rate matters",
+        "the same, where nothing but the learning rate matters \\*",
         "part of the range by which the edge lies below (health: 0.25 above)",
         stability,
         lambda plan, below: replace(
@@ -348,7 +348,7 @@ FAULTS = (
     ),
     Fault(
         "periodicity",
-        "the same, with 200 evaluations in place of 40",
+        "the same, with 200 evaluations in place of 40 \\*",
         "valid/error",
         periodicity,
         _plain("swing", period=6, evaluations=200),
