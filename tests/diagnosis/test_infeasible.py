@@ -123,6 +123,43 @@ def test_reasons_are_counted() -> None:
     assert "(16 valid/error is NaN and 4 out of memory)" in said.sentence
 
 
+def test_reasons_that_differ_in_numbers_are_one_and_the_others_are_counted_by_trials() -> None:
+    reasons = [f"train/loss ended at {6.9 + i / 100:.4g}, no lower than it began" for i in range(9)]
+    reasons += ["latency <= 30 did not hold"] * 3 + ["out of memory"] * 2 + ["too slow"] * 2
+    ran = [Ran({"x": i / 15}, 0.2, outcome=_infeasible(why)) for i, why in enumerate(reasons)]
+    said = infeasible(evidence_of(Space.of(nuisance={"x": Float(0, 1)}), ran))
+    assert (
+        "(9 train/loss ended no lower than it began, 3 latency <= 30 did not hold and 4 others)"
+    ) in said.sentence
+
+
+def _infeasible(why: str) -> Outcome:
+    return Outcome(OutcomeKind.INFEASIBLE, why)
+
+
+def test_few_trials_without_a_place_are_not_called_a_bug() -> None:
+    numbers = iter(range(100))
+    said = infeasible(where(lambda rate, decay, act: next(numbers) % 3 == 0, n=24))
+    assert said.verdict is Verdict.WATCH
+    assert said.sentence == (
+        "8 of 24 trials (33%) are infeasible (valid/error is NaN); in which part of the space is "
+        "not seen."
+    )
+
+
+def test_one_is_singular() -> None:
+    numbers = iter(range(100))
+    said = infeasible(where(lambda rate, decay, act: next(numbers) == 0, n=10))
+    assert said.sentence == "1 of 10 trials (10%) is infeasible (valid/error is NaN)."
+
+
+def test_of_thousands_of_trials_all_are_counted() -> None:
+    said = infeasible(where(lambda rate, decay, act: act < 0.5, n=2200))
+    bad = int(said.numbers["infeasible"])
+    assert said.numbers["trials"] == 2200
+    assert f": all {bad} with act relu, and none of the others" in said.sentence
+
+
 @pytest.mark.parametrize("n", [0, 1, 7])
 def test_few_trials_are_unknown(n: int) -> None:
     said = infeasible(where(lambda rate, decay, act: rate > 0.5, n=n))

@@ -21,10 +21,10 @@ SHARE_OF_TUNING = 0.1
 LEAST_FOR_TUNING = 5
 # Names of metrics that are shares of examples, or means of scores between 0 and 1. A loss may lie
 # between 0 and 1 as well, so values alone do not tell.
-SHARES = frozenset(
-    ("acc", "err", "f1", "ap", "map", "auc", "auroc", "auprc", "wer", "cer", "iou", "miou", "dice")
-    + ("ssim", "top1", "top5", "top10")
-)
+SHARES = {
+    *("acc", "err", "f1", "ap", "map", "auc", "auroc", "auprc", "wer", "cer"),
+    *("iou", "miou", "dice", "ssim", "top1", "top5", "top10"),
+}
 IN_WORDS = ("accuracy", "error", "precision", "recall")
 # Errors that are distances.
 DISTANCES = ("square", "absolute", "relative", "loss", "log", "mse", "mae", "mape", "reconstruct")

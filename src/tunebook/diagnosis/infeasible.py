@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+import re
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from tunebook.core.curves import Floats
 from tunebook.core.domains import Choice, Float, Int
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
@@ -17,7 +19,8 @@ from tunebook.diagnosis.judging import finding, listed, unknown
 from tunebook.diagnosis.phrases import counted, numbered, percent
 from tunebook.diagnosis.questions import INFEASIBLE
 from tunebook.diagnosis.ranges import place
-from tunebook.diagnosis.tables import Table, tabulate
+from tunebook.diagnosis.tables import tabulate
+from tunebook.stats.arrays import Bools, Ints
 from tunebook.stats.permutation import label_dependence
 from tunebook.stats.regions import Cut, Region, best_corner, best_cut
 
@@ -29,6 +32,9 @@ MUCH = 0.25
 MOST = 0.5
 # Where a few trials are infeasible, no test tells whether they depend on parameters.
 LEAST_INFEASIBLE = 5
+# That no parameter has a say is said only where a dependence would hardly be missed.
+LEAST_OF_EACH = 10
+LEAST_FOR_BUG = 32
 # A region is named when chance would hardly gather the infeasible trials so.
 LOCATED = 0.01
 # Only above this p-value does it look as if no parameter had a say.
@@ -37,8 +43,19 @@ UNRELATED = 0.2
 CLEARER = 0.1
 # Failed trials above this share are no accident.
 FAILING = 0.1
-# More trials are thinned: the cost grows with them, the answer does not change.
+# A region is sought among so many trials: the cost grows with them, the answer does not change.
 MOST_TRIALS = 1000
+_NUMBER = r"(?<![\w.<>=])[-+]?\d[\d.,]*(?:e[-+]?\d+)?(?!\w)"
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where infeasible trials lie: in a region, or whatever the parameters; else it is not seen."""
+
+    parameters: tuple[Parameter, ...] = ()
+    region: Region | None = None
+    tested: bool = False
+    unrelated: bool = False
 
 
 def infeasible(evidence: Evidence) -> Finding:
@@ -50,11 +67,12 @@ def infeasible(evidence: Evidence) -> Finding:
     if len(judged) < LEAST_TRIALS and not claims:
         return _too_few(evidence, len(judged))
     share = len(bad) / max(len(judged), 1)
-    region, unrelated = _where(evidence, judged, bad)
+    where = located(evidence, judged)
     numbers = {"share": share, "infeasible": len(bad), "trials": len(judged)}
     reasons = _reasons(bad)
-    said = f"{len(bad)} of {counted(len(judged), 'trial')} ({percent(share)}) are infeasible"
-    if unrelated:
+    many = f"{len(bad)} of {counted(len(judged), 'trial')} ({percent(share)})"
+    said = f"{many} {_are(len(bad))} infeasible"
+    if where.unrelated:
         claims.append(
             Claim(
                 f"{said} ({reasons}), and no parameter has a say in it: a bug is suspected.",
@@ -67,13 +85,13 @@ def infeasible(evidence: Evidence) -> Finding:
     elif share >= MUCH:
         claims.append(
             Claim(
-                f"{said} ({reasons}){_place(region)}.",
+                f"{said} ({reasons}){_place(where)}.",
                 Verdict.PROBLEM if share >= MOST else Verdict.WATCH,
-                advice=_narrowed(region),
+                advice=_narrowed(where),
                 trials=tuple(r.number for r in bad),
             )
         )
-    calm = f"{said} ({reasons}){_place(region)}." if bad else _none(judged)
+    calm = f"{said} ({reasons}){_place(where)}." if bad else _none(judged)
     return finding(
         INFEASIBLE,
         claims,
@@ -88,14 +106,20 @@ def _too_few(evidence: Evidence, judged: int) -> Finding:
     """Unknown, with what was seen nonetheless: replicates are trials, but of no new place."""
     seen = evidence.only(Standing.INFEASIBLE)
     many = counted(len(evidence.only(Standing.MEASURED, Standing.INFEASIBLE)), "trial")
-    known = f"{len(seen)} of {many} are infeasible ({_reasons(seen)}); " if seen else ""
-    text = f"{known}{counted(judged, 'configuration')} {'is' if judged == 1 else 'are'} too few"
+    known = (
+        f"{len(seen)} of {many} {_are(len(seen))} infeasible ({_reasons(seen)}); " if seen else ""
+    )
+    text = f"{known}{counted(judged, 'configuration')} {_are(judged)} too few"
     said = unknown(
         INFEASIBLE,
         f"{text[0].upper()}{text[1:]} to tell a share of the space.",
         f"Run at least {LEAST_TRIALS - judged} more.",
     )
     return replace(said, trials=tuple(reading.number for reading in seen))
+
+
+def _are(n: int) -> str:
+    return "is" if n == 1 else "are"
 
 
 def _none(judged: Sequence[Reading]) -> str:
@@ -120,64 +144,73 @@ def _failures(failed: Sequence[Reading], others: int) -> list[Claim]:
     ]
 
 
-def _where(
-    evidence: Evidence, judged: Sequence[Reading], bad: Sequence[Reading]
-) -> tuple[tuple[Table, Region] | None, bool]:
+def located(evidence: Evidence, judged: Sequence[Reading]) -> Where:
     """The region of infeasible trials, if there is one; and whether no parameter has a say."""
-    if not bad or len(bad) == len(judged):
-        return None, False
-    kept = _thinned(judged)
-    table = tabulate(evidence.study, kept)
-    labels = np.array([r.standing is Standing.INFEASIBLE for r in kept])
-    if not table.parameters or len(set(labels)) < 2:
-        return None, False
-    region = _clearest(table, labels)
+    labels = np.array([r.standing is Standing.INFEASIBLE for r in judged], dtype=bool)
+    table = tabulate(evidence.study, judged)
+    if not table.parameters or labels.all() or not labels.any():
+        return Where()
+    kept = _kept(len(judged))
+    region = _clearest(table.points[kept], labels[kept])
     if region is not None:
-        return (table, region), False
-    if len(bad) < LEAST_INFEASIBLE:
-        return None, False
-    dependence = label_dependence(table.points, labels, draws=1000)
-    return None, dependence is None or dependence.p > UNRELATED
+        return Where(table.parameters, _recounted(region, table.points, labels), tested=True)
+    if np.count_nonzero(labels) < LEAST_INFEASIBLE:
+        return Where()
+    dependence = label_dependence(table.points[kept], labels[kept], draws=1000)
+    fewest = min(int(labels.sum()), int((~labels).sum()))
+    enough = fewest >= LEAST_OF_EACH and len(labels) >= LEAST_FOR_BUG
+    independent = dependence is not None and dependence.p > UNRELATED
+    return Where(tested=True, unrelated=enough and independent)
 
 
-def _clearest(table: Table, labels: np.ndarray) -> Region | None:
+def _kept(trials: int) -> Ints:
+    """Rows, at most so many, drawn at random: every second trial may be of one setting."""
+    if trials <= MOST_TRIALS:
+        return np.arange(trials)
+    return np.sort(np.random.default_rng(0).permutation(trials)[:MOST_TRIALS])
+
+
+def _recounted(region: Region, points: Floats, labels: Bools) -> Region:
+    """The region with the counts of all trials, whichever it was found among."""
+    held = np.all([cut.holds(points) for cut in region.cuts], axis=0)
+    outside = float(labels[~held].mean()) if not held.all() else 0.0
+    inside = float(labels[held].mean())
+    return replace(region, inside=inside, outside=outside, trials=int(held.sum()))
+
+
+def _clearest(points: Floats, labels: Bools) -> Region | None:
     """A cut, or the corner of two that says clearly more."""
-    cut = best_cut(table.points, labels)
-    corner = best_corner(table.points, labels) if len(table.parameters) > 1 else None
+    cut = best_cut(points, labels)
+    corner = best_corner(points, labels) if points.shape[1] > 1 else None
     if corner is not None and corner.p <= LOCATED:
         if cut is None or cut.p > LOCATED or corner.inside >= cut.inside + CLEARER:
             return corner
     return cut if cut is not None and cut.p <= LOCATED else None
 
 
-def _thinned(readings: Sequence[Reading]) -> Sequence[Reading]:
-    step = -(-len(readings) // MOST_TRIALS)
-    return readings[::step]
-
-
-def _place(found: tuple[Table, Region] | None) -> str:
-    if found is None:
-        return ""
-    table, region = found
-    beyond = " and ".join(_beyond(table.parameters[cut.coordinate], cut) for cut in region.cuts)
+def _place(found: Where) -> str:
+    region = found.region
+    if region is None:
+        return "; in which part of the space is not seen" if found.tested else ""
+    beyond = " and ".join(_beyond(found.parameters[cut.coordinate], cut) for cut in region.cuts)
     hit = round(region.inside * region.trials)
     some = f"all {hit}" if hit == region.trials else f"{hit} of the {region.trials}"
     rest = f"{percent(region.outside)}" if region.outside else "none"
     return f": {some} with {beyond}, and {rest} of the others"
 
 
-def _narrowed(found: tuple[Table, Region] | None) -> str:
-    if found is None:
+def _narrowed(found: Where) -> str:
+    region = found.region
+    if region is None:
         return "Look at the parallel coordinates for what the infeasible trials have in common."
-    table, region = found
     if len(region.cuts) > 1:
-        names = [table.parameters[cut.coordinate].name for cut in region.cuts]
+        names = [found.parameters[cut.coordinate].name for cut in region.cuts]
         return (
             f"Search {listed(names)} so that this corner is left out, for instance by their "
             "product or ratio in place of one of them."
         )
     cut = region.cuts[0]
-    parameter = table.parameters[cut.coordinate]
+    parameter = found.parameters[cut.coordinate]
     if not isinstance(parameter.source, Float | Int):
         return f"Leave out {_beyond(parameter, cut)}."
     side = "up to" if cut.side == "high" else "from"
@@ -199,11 +232,19 @@ def _beyond(parameter: Parameter, cut: Cut) -> str:
 
 
 def _reasons(readings: Sequence[Reading], most: int = 2) -> str:
-    """The commonest reasons, with their counts where there are several."""
-    kinds = Counter(_plain(reading) for reading in readings)
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    return listed([f"{count} {kind}" for kind, count in kinds.most_common()], most)
+    """The commonest reasons, with the number of trials of each where there are several."""
+    kinds: dict[str, list[str]] = defaultdict(list)
+    for reading in readings:
+        said = _plain(reading)
+        kinds[re.sub(_NUMBER, "…", said)].append(said)
+    common = sorted(kinds.items(), key=lambda kind: -len(kind[1]))
+    # A number that is the same in all trials, such as a limit, is part of the reason.
+    words = [said[0] if len(set(said)) == 1 else key for key, said in common]
+    if len(words) == 1:
+        return words[0]
+    names = [f"{len(said)} {word}" for word, (_, said) in zip(words, common, strict=True)]
+    rest = sum(len(said) for _, said in common[most:])
+    return listed([*names[:most], *([counted(rest, "other")] if rest else [])])
 
 
 def _plain(reading: Reading) -> str:
@@ -215,4 +256,6 @@ def _plain(reading: Reading) -> str:
         return "no better than chance"
     if "worse than the median" in reading.why:
         return "far worse than the median"
-    return kind_of(reading.why).split(" from step ")[0] or "without a reason"
+    kind = kind_of(reading.why).split(" from step ")[0]
+    kind = re.sub(rf"^{_NUMBER} is ", "", re.sub(rf" at {_NUMBER}", "", kind))
+    return kind.replace(", no lower", " no lower") or "without a reason"
