@@ -68,6 +68,11 @@ def test_a_configuration_that_cannot_work(tmp_path: Path) -> None:
     assert curve(events) == []
 
 
+def test_who_asks_is_told_when_all_is_on_the_disk(tmp_path: Path) -> None:
+    told(tmp_path, {"loss": 1}, {"tunebook": "sync", "answer": "../abc"})
+    assert (tmp_path / "heard-abc").exists()
+
+
 def test_what_was_resumed_is_recorded_once(tmp_path: Path) -> None:
     told(tmp_path, {"step": 0, "loss": 1}, {"step": 1, "loss": 2})
     fact = {"tunebook": "resumed", "attempt": 1, "step": 0, "logged": ["loss"]}

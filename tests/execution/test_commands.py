@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import sys
 import textwrap
 from collections.abc import Callable
@@ -269,6 +271,31 @@ def test_a_script_goes_on_from_its_own_checkpoints(tmp_path: Path) -> None:
     assert ended(third) == ("complete", "finished")
 
 
+def test_a_script_uses_the_checkpoints_of_its_run(tmp_path: Path) -> None:
+    """What was logged before a checkpoint is in the book, even if the worker is killed."""
+    script = """
+    import os, signal
+    import tunebook
+    run = tunebook.init()
+    folder = run.resume()
+    begin = int((folder / "step").read_text()) + 1 if folder else 0
+    for step in range(begin, 4):
+        run.log({"loss": step + begin / 10}, step=step)
+        with run.checkpoint(step) as folder:
+            (folder / "step").write_text(str(step))
+        if step == 1 and not begin:
+            os.kill(os.getppid(), signal.SIGKILL)
+    """
+    command = program(tmp_path, script, patterns=())
+    proposed = [attempt_in(tmp_path, number=number) for number in (1, 2)]
+    events = run(Processes(TERMS, [Slot(0)]), command, proposed)
+    first, second = ([e for e in events if e.attempt == attempt] for attempt in proposed)
+    assert (ended(first)[0], curve(first)) == ("crashed", [(0, 0.0), (1, 1.0)])
+    assert [(e.source, e.step) for e in second if isinstance(e, Resumed)] == [(1, 1)]
+    assert (ended(second)[0], curve(second)) == ("complete", [(2, 2.2), (3, 3.2)])
+    assert list((tmp_path / "1").rglob("heard-*")) == []
+
+
 def test_one_that_begins_anew_resumes_nothing(tmp_path: Path) -> None:
     script = "import sys; open(sys.argv[1] + '/junk', 'w'); print('loss 1')"
     here(tmp_path, script, "{checkpoint_dir}")
@@ -375,6 +402,27 @@ class TestInProcesses:
         found = outcome(run(executor, command, [attempt_in(tmp_path)], decide))
         assert (found.kind.value, found.reason) == ("preempted", "interrupted; ended after 0.3 s")
         assert not is_alive(int((tmp_path / "pid").read_text()))
+
+    def test_a_script_does_not_outlive_its_worker(self, tmp_path: Path) -> None:
+        script = """
+        import os, time
+        open("partial", "w").write(f"{os.getpid()} {os.getppid()}")
+        os.rename("partial", "pids")
+        time.sleep(600)
+        """
+        pids = tmp_path / "pids"
+        killed: list[int] = []
+
+        def decide(_: Event) -> Decision:
+            if pids.exists() and not killed:
+                killed.append(int(pids.read_text().split()[1]))
+                os.kill(killed[0], signal.SIGKILL)
+            return Decision.GO_ON
+
+        command = program(tmp_path, script)
+        found = outcome(run(Processes(TERMS, [Slot(0)]), command, [attempt_in(tmp_path)], decide))
+        assert (found.kind.value, found.reason) == ("crashed", "the process was killed by SIGKILL")
+        assert not is_alive(int(pids.read_text().split()[0]))
 
     def test_interrupts_are_not_ignored(self, tmp_path: Path) -> None:
         script = """

@@ -19,6 +19,11 @@ from tunebook.execution.run import TrialEnded
 from tunebook.execution.spec import Spec, StopRequest
 
 
+@pytest.fixture(autouse=True)
+def _nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joined, "PATIENCE_SECONDS", 0.0)
+
+
 def spec(folder: Path, number: int = 1, budget: Budget | None = None) -> Spec:
     attempt = attempt_in(folder, number=number, seed=5, config={"lr": 0.1})
     found = Spec(attempt, terms(budget=budget))

@@ -227,6 +227,10 @@ def test_a_command() -> None:
             "got 256",
         ),
         (("[python", "[3"), "study.yaml:3: command[0]: expected text, got 3"),
+        (
+            ("style:", "stile:"),
+            "study.yaml:4: overrides: unknown key 'stile'; did you mean 'style'?",
+        ),
         (("json_lines", "json_line"), "study.yaml:6: metrics: unknown key 'json_line'; did you m"),
         (
             ("command:", "program: train.py:train\ncommand:"),

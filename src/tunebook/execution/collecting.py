@@ -56,6 +56,7 @@ class Collector:
     ) -> None:
         """`told` is the file of `tunebook.log`; relative paths begin at `base`."""
         self._run = run
+        self._folder = told.parent
         self._told = Tail(told)
         files = [path for path in command.json_lines if path != STDOUT]
         self._files = [Tail(base / arguments.fill(path, places)) for path in files]
@@ -70,15 +71,19 @@ class Collector:
 
     def read_files(self, *, last: bool = False) -> None:
         """Log what was written to files since the last time."""
-        for line in self._told.news(last=last):
-            content = json_object(line)
-            if content is not None:
-                self._hear(content)
+        self.read_told(last=last)
         for file in self._files:
             for line in file.news(last=last):
                 self._add_all(_rows_of_json(line))
         for folder in self._folders:
             self._add_all(folder.news())
+
+    def read_told(self, *, last: bool = False) -> None:
+        """Log what the script has told by `tunebook.log`."""
+        for line in self._told.news(last=last):
+            content = json_object(line)
+            if content is not None:
+                self._hear(content)
 
     def read_output(self, line: str) -> None:
         """Log what a line of the program's output says."""
@@ -102,6 +107,9 @@ class Collector:
                     self._go_on(number, step, tuple(logged))
             case {"tunebook": "infeasible", "reason": reason}:
                 self._run.infeasible(str(reason))
+            case {"tunebook": "sync", "answer": str(answer)}:
+                self._run.sync()
+                (self._folder / f"heard-{Path(answer).name}").touch(mode=0o600)
             case {"tunebook": "note", "text": text}:
                 self._run.note(str(text))
             case _ if FACT not in content:

@@ -174,6 +174,7 @@ class _Execution:
         read = time.monotonic()
         while (status := self._child.status) is None:
             self._take(self._child.output(_WAIT_SECONDS))
+            self._collector.read_told()
             if time.monotonic() - read > _READ_FILES_SECONDS:
                 self._collector.read_files()
                 read = time.monotonic()

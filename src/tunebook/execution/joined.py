@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import json
 import os
+import secrets
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -31,6 +32,9 @@ from tunebook.execution.spec import Spec, StopRequest
 ATTEMPT, METRICS = "TUNEBOOK_ATTEMPT", "TUNEBOOK_METRICS"
 # The key of a line that is no row of metrics.
 FACT = "tunebook"
+# A worker answers within a moment, unless it is about to end.
+PATIENCE_SECONDS = 10.0
+_LOOK_SECONDS = 0.01
 
 
 def of_environment() -> JoinedRun | None:
@@ -126,6 +130,8 @@ class JoinedRun:
         try:
             with checkpoints.save(self._spec.folder, step, seconds, tuple(self._logged)) as saved:
                 yield saved
+                # What a trial that resumes here will not log again must be there to stay.
+                self._wait_until_heard()
         except Exception as error:
             if not checkpoints.says_disk_is_full(error):
                 raise
@@ -160,6 +166,16 @@ class JoinedRun:
     def _is_heard(self) -> bool:
         # What a forked child, such as a data loader's, says is not heard.
         return self._speaks and os.getpid() == self._owner
+
+    def _wait_until_heard(self) -> None:
+        """Return when the worker has put on the disk what it was told; it answers by a file."""
+        name = secrets.token_hex(8)
+        answer = self._file.with_name(f"heard-{name}")
+        self._tell({FACT: "sync", "answer": name})
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not answer.exists() and time.monotonic() < deadline:
+            time.sleep(_LOOK_SECONDS)
+        answer.unlink(missing_ok=True)
 
     def _tell(self, content: Mapping[str, Any]) -> None:
         if not self._is_heard:

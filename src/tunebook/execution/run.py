@@ -218,6 +218,10 @@ class SpoolRun:
         with contextlib.suppress(OSError):
             self._journal.write(records.noted(text))
 
+    def sync(self) -> None:
+        """Return when what was logged so far is on the disk."""
+        self._journal.sync()
+
     def end(self, outcome: Outcome) -> None:
         """Write the outcome and return when it is on the disk. The first one counts."""
         if self._outcome is not None or not self._journal.is_own:
