@@ -87,3 +87,11 @@ def losses_of(evidence: Evidence, reading: Reading) -> tuple[Floats, Floats]:
     metric = evidence.objective.metric
     steps, values = finite_points(reading.curve(metric.name))
     return steps, values if metric.better == "lower" else -values
+
+
+def all_equal(evidence: Evidence) -> str:
+    """What to say where every value that trials logged of the objective is the same one."""
+    name = evidence.objective.metric.name
+    curves = [finite_points(reading.curve(name))[1] for reading in evidence.ranked]
+    values = {float(end) for curve in curves if len(curve) for end in (curve.min(), curve.max())}
+    return f"All values of {name} are equal: {values.pop():.4g}." if len(values) == 1 else ""
