@@ -41,8 +41,12 @@ DIVERGED = Outcome(OutcomeKind.INFEASIBLE, "valid/error is NaN", Cause.DIVERGED)
 
 
 def by_claims(said: Finding) -> tuple[float, float]:
-    """The smallest p-value of any claim, and of any that may be a problem; 0 for a fact."""
-    p = [(0.0 if c.p is None else c.p, c.level is Verdict.PROBLEM) for c in said.claims]
+    """The smallest p-value of any claim, and of any that may be a problem; 0 for a fact.
+
+    A claim that something is unknown is no alarm, and finds nothing.
+    """
+    alarms = [c for c in said.claims if c.level in (Verdict.PROBLEM, Verdict.WATCH)]
+    p = [(0.0 if c.p is None else c.p, c.level is Verdict.PROBLEM) for c in alarms]
     return min((x for x, _ in p), default=1.0), min((x for x, bad in p if bad), default=1.0)
 
 

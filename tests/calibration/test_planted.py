@@ -58,6 +58,11 @@ def test_a_fact_counts_as_sure_and_a_watch_is_no_problem() -> None:
     assert by_claims(replace(said, claims=())) == (1.0, 1.0)
 
 
+def test_what_is_unknown_is_not_found() -> None:
+    said = Finding(QUESTION, Verdict.UNKNOWN, "", claims=(Claim("", Verdict.UNKNOWN),))
+    assert by_claims(said) == (1.0, 1.0)
+
+
 def test_answers_are_read_from_their_sentences() -> None:
     won = Finding(QUESTION, Verdict.GOOD, "variant=1 wins with a probability of 97%.")
     assert by_winner(won)[0] == 0.0
