@@ -39,6 +39,22 @@ def test_noise_below_the_luck_of_equal_trials_does_not_matter() -> None:
     assert late_variance(evidence_of(trials)).verdict is Verdict.PROBLEM
 
 
+def test_noise_that_may_be_small_is_unknown() -> None:
+    said = late_variance(evidence_of([{"valid/error": falling(points=16, end=0.2, noise=0.002)}]))
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.sentence.startswith("Whether valid/error varies too much late in the best trial (1")
+    assert "with a standard error of 0.00" in said.sentence
+    assert said.advice == "Evaluate more often at the end of a trial."
+
+
+def test_a_constant_metric_has_no_noise_to_judge() -> None:
+    said = late_variance(evidence_of([{"valid/error": [0.5] * 30}]))
+    assert (said.verdict, said.sentence) == (
+        Verdict.UNKNOWN,
+        "All values of valid/error are equal: 0.5.",
+    )
+
+
 def test_a_trend_is_no_noise() -> None:
     said = late_variance(evidence_of([{"valid/error": falling(noise=1e-6)}]))
     assert said.verdict is Verdict.GOOD

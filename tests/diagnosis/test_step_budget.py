@@ -43,6 +43,24 @@ def test_best_in_the_last_quarter_is_too_short() -> None:
     assert said.advice.startswith("Train longer, and tune the decay")
 
 
+def test_a_last_quarter_under_decay_may_be_nothing_else() -> None:
+    trials = [{"valid/error": np.linspace(0.8, 0.3, 50), "lr": np.linspace(1, 0, 50)}] * 8
+    said = step_budget(evidence_of(trials))
+    assert said.verdict is Verdict.WATCH
+    assert said.sentence.endswith(
+        "the training may be too short. The learning rate falls meanwhile, so this may only be the "
+        "decay."
+    )
+
+
+def test_a_constant_metric_has_no_best_step() -> None:
+    said = step_budget(evidence_of([{"valid/error": np.full(30, 0.5)}] * 8))
+    assert (said.verdict, said.sentence) == (
+        Verdict.UNKNOWN,
+        "All values of valid/error are equal: 0.5.",
+    )
+
+
 def test_a_plateau_whose_luck_comes_late_is_calm() -> None:
     trials = []
     for seed in range(8):

@@ -9,11 +9,11 @@ from scipy import special
 from tunebook.core.evidence import Arm, Evidence, Reading
 from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.diagnosis.effects import difference_of_interest
-from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.judging import finding, undecided, unknown
 from tunebook.diagnosis.phrases import best_trial, shown, times
 from tunebook.diagnosis.questions import LATE_VARIANCE
 from tunebook.diagnosis.replication import LEAST_FREEDOM, trial_noise
-from tunebook.diagnosis.signals import losses_of
+from tunebook.diagnosis.signals import all_equal, losses_of
 from tunebook.stats.curves import late_noise
 
 # The last part of the curve that counts as late, the fewest points in it, and the fewest in all:
@@ -38,6 +38,8 @@ def late_variance(evidence: Evidence) -> Finding:
         and (noise := late_noise(losses, LATE)) is not None
     ]
     metric = evidence.objective.metric.name
+    if equal := all_equal(evidence):
+        return unknown(LATE_VARIANCE, equal, "See that the metric is computed.")
     if interest is None or not known:
         return unknown(
             LATE_VARIANCE,
@@ -48,7 +50,14 @@ def late_variance(evidence: Evidence) -> Finding:
     loudest = max(noise for _, _, noise in known)
     return finding(
         LATE_VARIANCE,
-        [_claim(evidence, arm, best, noise, scale, what) for arm, best, noise in known],
+        [
+            *(_claim(evidence, arm, best, noise, scale, what) for arm, best, noise in known),
+            *(
+                _perhaps(evidence, arm, best, noise, scale, what)
+                for arm, best, noise in known
+                if noise > scale
+            ),
+        ],
         f"Late in the best trials {metric} varies by {shown(loudest)} from one evaluation to the "
         f"next, and {what} is {shown(scale)}.",
         method=f"von Neumann's successive differences over the last {LATE:.0%} of the points, "
@@ -61,8 +70,7 @@ def _claim(
     evidence: Evidence, arm: Arm, best: Reading, noise: float, scale: float, what: str
 ) -> Claim:
     where = best_trial(evidence, arm, best.number)
-    points = max(LEAST_LATE, math.ceil(LATE * len(losses_of(evidence, best)[1])))
-    freedom = WORTH * (points - 2)
+    freedom = _freedom(evidence, best)
     return Claim(
         f"Late in {where} {evidence.objective.metric.name} varies by {shown(noise)} from one "
         f"evaluation to the next, {times(noise / scale)} {what} ({shown(scale)}).",
@@ -74,6 +82,26 @@ def _claim(
         trials=(best.number,),
         numbers={"noise": noise},
     )
+
+
+def _perhaps(
+    evidence: Evidence, arm: Arm, best: Reading, noise: float, scale: float, what: str
+) -> Claim:
+    error = noise / math.sqrt(2.0 * _freedom(evidence, best))
+    return undecided(
+        f"Whether {evidence.objective.metric.name} varies too much late in "
+        f"{best_trial(evidence, arm, best.number)} cannot be told: by {shown(noise)} from one "
+        f"evaluation to the next, with a standard error of {shown(error)}, and {what} is "
+        f"{shown(scale)}.",
+        "Evaluate more often at the end of a trial.",
+        trials=(best.number,),
+    )
+
+
+def _freedom(evidence: Evidence, best: Reading) -> float:
+    """The independent squares that the noise of a trial is worth."""
+    points = max(LEAST_LATE, math.ceil(LATE * len(losses_of(evidence, best)[1])))
+    return WORTH * (points - 2)
 
 
 def _scale(evidence: Evidence, interest: float) -> tuple[float, str]:

@@ -9,11 +9,12 @@ from scipy import special
 
 from tunebook.core.evidence import Evidence, Reading
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.diagnosis.decay import ONLY_THE_DECAY, decays
 from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import percent, shown
 from tunebook.diagnosis.questions import STEP_BUDGET
-from tunebook.diagnosis.signals import losses_of
+from tunebook.diagnosis.signals import all_equal, losses_of
 from tunebook.stats.curves import late_noise
 
 # The playbook's rules: best in the first tenth, far too many steps; in the last quarter, too few.
@@ -44,6 +45,8 @@ def step_budget(evidence: Evidence) -> Finding:
     """The 10% and the 25% rule on the good trials; what was stopped by a rule is left out."""
     interest = difference_of_interest(evidence)
     good = best_steps(evidence)
+    if equal := all_equal(evidence):
+        return unknown(STEP_BUDGET, equal, "See that the metric is computed.")
     if interest is None or len(good) < LEAST_GOOD:
         return unknown(
             STEP_BUDGET,
@@ -71,7 +74,7 @@ def step_budget(evidence: Evidence) -> Finding:
         ),
         Claim(
             f"{last} {of} are best in the last {percent(LAST)} of their training, which brought "
-            f"them {shown(gain)} (median): the training is too short.",
+            f"them {shown(gain)} (median): {_short(evidence)}",
             Verdict.WATCH,
             p=_p(last, len(good), LUCKY_LAST) if gain >= max(interest, noise) else 1.0,
             advice="Train longer, and tune the decay of the learning rate again for the new "
@@ -88,6 +91,15 @@ def step_budget(evidence: Evidence) -> Finding:
         method="binomial tests on the best steps of the good trials; the last quarter counts "
         "where it brings more than the difference of interest and than noise",
         numbers=numbers,
+    )
+
+
+def _short(evidence: Evidence) -> str:
+    decaying = evidence.best is not None and decays(evidence, evidence.best, LAST)
+    return (
+        f"the training may be too short. {ONLY_THE_DECAY}"
+        if decaying
+        else ("the training is too short.")
     )
 
 
