@@ -56,4 +56,13 @@ def test_what_is_missing_is_named() -> None:
     named = training_loss(evidence_of([{"valid/error": falling()}], knobs=Knobs(train_loss="ce")))
     assert named.advice == "Log ce, which the knob train_loss names: no trial has logged it."
     short = training_loss(evidence_of([{"valid/error": [0.1], "train/loss": [2.0, 1.0]}]))
-    assert short.sentence == "No finished trial has enough points of train/loss."
+    assert (
+        short.sentence == "No finished trial has enough finite points of train/loss: the most is 2."
+    )
+
+
+def test_without_results_the_points_are_not_blamed() -> None:
+    said = training_loss(evidence_of([{"valid/error": [1e200] * 30, "train/loss": falling()}]))
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.sentence.startswith("No trial has a result, so the rise of train/loss")
+    assert said.advice == "Find out first why no trial has a result."

@@ -28,11 +28,19 @@ def training_loss(evidence: Evidence) -> Finding:
     curves = {
         r.number: finite_points(r.curve(loss.metric)) for r in evidence.only(Standing.MEASURED)
     }
+    if not curves:
+        return unknown(
+            TRAINING_LOSS,
+            f"No trial has a result, so the rise of {loss.metric} in trials that worked is not "
+            "known.",
+            "Find out first why no trial has a result.",
+        )
     rising = screened(curves, {n: LEAST_RISE * fall(y) for n, (_, y) in curves.items()})
     if not rising:
         return unknown(
             TRAINING_LOSS,
-            f"No finished trial has enough points of {loss.metric}.",
+            f"No finished trial has enough finite points of {loss.metric}: the most is "
+            f"{max(len(steps) for steps, _ in curves.values())}.",
             f"Log {loss.metric} at least 10 times in a trial, at regular steps.",
         )
     bests = {arm: arm.best.number for arm in evidence.arms if arm.best}
