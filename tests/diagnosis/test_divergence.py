@@ -67,6 +67,31 @@ def test_a_training_loss_that_ends_where_it_began_has_diverged() -> None:
     assert divergence({"train/loss": whole(values)}, ["train/loss"], None) == ""
 
 
+@pytest.mark.parametrize("name", ["train/loss", "valid/loss", "eval_loss"])
+def test_a_loss_that_ends_orders_above_its_beginning_has_diverged(name: str) -> None:
+    curves = {name: Curve.of([1, 2, 3], [2.0, 500.0, 3e4]), "acc": Curve.of([1, 2, 3], [0, 1, 0])}
+    said = divergence(curves, ["acc"])
+    assert said == f"{name} ended at 3e+04, 15,000 times where it began"
+    assert divergence({name: Curve.of([1, 2], [2.0, 3e4])}, ["acc"]) == ""
+
+
+def test_a_training_loss_of_any_name_may_explode() -> None:
+    curves = {"ce": Curve.of([1, 2, 3], [2.0, 1.0, 3e4])}
+    assert divergence(curves, ["acc"], "ce") == "ce ended at 3e+04, 15,000 times where it began"
+    assert divergence(curves, ["acc"]) == ""
+
+
+@pytest.mark.parametrize(
+    "values", [[2.0, 1.0, 190.0], [2.0, 3e4, 1.0], [0.0, 1.0, 2.0], [-1.0, -500.0, -600.0]]
+)
+def test_other_ends_of_a_loss_are_no_explosion(values: list[float]) -> None:
+    assert divergence({"loss": Curve.of([1, 2, 3], values)}, ["loss"]) == ""
+
+
+def test_a_reward_may_grow_without_bound() -> None:
+    assert divergence({"reward": Curve.of([1, 2, 3], [1.0, 500.0, 900.0])}, ["reward"]) == ""
+
+
 def test_one_last_high_loss_is_noise() -> None:
     values = FALLING.copy()
     values[-1] = 2.0

@@ -1,8 +1,8 @@
 """Whether a trial that ended by itself has diverged nonetheless.
 
 Programs that go on after a NaN leave marks of several kinds: a curve that ends in NaN or infinity;
-one that goes blank while what was logged beside it goes on, as tables with empty cells do; and a
-training loss that ends no lower than it began.
+one that goes blank while what was logged beside it goes on, as tables with empty cells do; a loss
+that ends far above where it began; and a training loss that ends no lower than it began.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ LEAST_ROWS = 3
 # A curve that ends before this share of the steps, and so many intervals early, has gone silent.
 LATE = 0.9
 SILENCE = 10
+# A loss that ends this many times above its first value has exploded, however few its points.
+EXPLODED = 100.0
 # A training loss of fewer points than this may end high by chance.
 LEAST_POINTS = 32
 
@@ -40,8 +42,9 @@ def divergence(
     >>> divergence({"valid/loss": curve}, ["valid/error"])
     'valid/loss is not finite from step 2 on'
     """
-    losses = (name for name in curves if "loss" in name.rpartition("/")[2].lower())
-    for name in dict.fromkeys((*watched, *losses)):
+    losses = {name for name in curves if "loss" in name.rpartition("/")[2].lower()}
+    losses |= {train_loss} if train_loss else set()
+    for name in dict.fromkeys((*watched, *sorted(losses))):
         curve = curves.get(name)
         if curve is None or not len(curve):
             continue
@@ -49,6 +52,9 @@ def divergence(
             return f"{name} is not finite from step {_broken_at(curve)} on"
         if _goes_blank(curve, [c for other, c in curves.items() if other != name]):
             return f"{name} is blank after step {curve.steps[-1]} while other metrics go on"
+        if name in losses and _explodes(curve):
+            began, ended = curve.values[0], curve.values[-1]
+            return f"{name} ended at {ended:.4g}, {ended / began:,.0f} times where it began"
     loss = curves.get(train_loss) if train_loss else None
     if loss is None or not len(loss):
         return ""
@@ -95,6 +101,13 @@ def _goes_blank(curve: Curve, others: Sequence[Curve]) -> bool:
         if shared == len(curve) and shared >= SAME_ROWS * len(before):
             return True
     return False
+
+
+def _explodes(loss: Curve) -> bool:
+    """Whether a loss ends far above its first value, which must be above zero to be multiplied."""
+    if len(loss) < LEAST_ROWS or not loss.values[0] > 0:
+        return False
+    return bool(loss.values[-1] > EXPLODED * loss.values[0])
 
 
 def _stops_early(loss: Curve, end: int) -> bool:
