@@ -138,6 +138,18 @@ def test_another_objective_reads_the_same_curves_anew() -> None:
     assert last.objective.reduction == "last"
 
 
+def test_chance_and_target_belong_to_their_metric() -> None:
+    curves = {METRIC: Curve.of([1], [0.2]), "loss": Curve.of([1], [1.5])}
+    knobs = Knobs(chance=0.9, target=0.1)
+    said = evidence_of(SPACE, [Ran({"rate": 0.5}, curves=curves)], knobs=knobs)
+    loss = gather(said.results, Objective(Metric("loss")))
+    assert standings(loss) == ["measured"]
+    assert (loss.study.knobs.chance, loss.study.knobs.target) == (None, None)
+    assert loss.study.objective == loss.objective
+    last = gather(said.results, Objective(Metric(METRIC), "last"))
+    assert (last.study.knobs.chance, last.study.knobs.target) == (0.9, 0.1)
+
+
 def test_replicates_and_guided_trials_are_not_sampled() -> None:
     ran = [Ran({"rate": 0.5}, 0.2), Ran({"rate": 0.6}, 0.2, adaptive=True)]
     assert [reading.is_sampled for reading in evidence_of(SPACE, ran).readings] == [True, False]

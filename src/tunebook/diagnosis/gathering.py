@@ -47,10 +47,21 @@ def has_diverged(evidence: Evidence, reading: Reading) -> bool:
 def gather(results: Results, objective: Objective | None = None) -> Evidence:
     """The evidence of a study, under its own objective or another one."""
     chosen = objective or results.study.objective
+    results = _under(chosen, results)
     kept = goes_to_the_end(results.trials, results.study.knobs.train_loss)
     read = tuple(_read(results, record, chosen, kept) for record in results.trials)
     judged = _infeasible_by_value(results, chosen, read)
     return Evidence(results, chosen, infeasible_by_error(results.study, judged))
+
+
+def _under(objective: Objective, results: Results) -> Results:
+    """The same trials, judged by an objective. What was known of another metric does not hold."""
+    study = results.study
+    if objective == study.objective:
+        return results
+    if objective.metric != study.objective.metric:
+        study = replace(study, knobs=replace(study.knobs, chance=None, target=None))
+    return replace(results, study=replace(study, objective=objective))
 
 
 def _read(results: Results, record: TrialRecord, objective: Objective, kept: bool) -> Reading:

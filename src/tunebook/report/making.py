@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from tunebook.charts.comparison import compare
@@ -132,9 +132,8 @@ def make(
     version: str = "",
 ) -> Report:
     """The report on a study, under its own objective or another one, and beside another study."""
-    chosen = objective or results.study.objective
     with one_thread():
-        evidence = gather(_under(chosen, results))
+        evidence = gather(results, objective)
         comparison = _compare(evidence, against, version) if against is not None else None
         findings = examine(evidence)
         pictures = figures(evidence, _optima(evidence))
@@ -187,20 +186,12 @@ def assemble(
 
 
 def _compare(evidence: Evidence, against: Results, version: str) -> Comparison:
-    other = gather(_under(evidence.objective, against))
+    other = gather(against, evidence.objective)
     return Comparison(
         assemble(other, examine(other), version=version),
         evidence.study.difference(against.study),
         compare(evidence, other),
     )
-
-
-def _under(objective: Objective, results: Results) -> Results:
-    """The same trials, judged by an objective. What was known of another metric does not hold."""
-    study = results.study
-    if objective.metric != study.objective.metric:
-        study = replace(study, knobs=replace(study.knobs, chance=None, target=None))
-    return replace(results, study=replace(study, objective=objective))
 
 
 def _row(reading: Reading) -> Row:
