@@ -16,12 +16,14 @@ from tunebook.diagnosis.sampled import sampled_enough, trials_needed
 
 
 @pytest.mark.parametrize(("trials", "dimensions"), [(16, 2), (32, 4), (64, 6)])
-def test_a_healthy_study_is_calm(trials: int, dimensions: int) -> None:
-    plan = Plan(seed=3, trials=trials, dimensions=dimensions, evaluations=8)
-    said = sampled_enough(gather(draw(plan)))
-    assert said.verdict is Verdict.GOOD
-    assert f" of {trials} trials lie" in said.sentence
-    assert "a model of the results expects" in said.sentence
+def test_healthy_studies_are_mostly_calm_and_never_alarm(trials: int, dimensions: int) -> None:
+    plans = [Plan(seed=s, trials=trials, dimensions=dimensions, evaluations=8) for s in range(4)]
+    said = [sampled_enough(gather(draw(plan))) for plan in plans]
+    verdicts = [one.verdict for one in said]
+    assert set(verdicts) <= {Verdict.GOOD, Verdict.UNKNOWN}
+    assert verdicts.count(Verdict.GOOD) >= 2
+    assert all(f" of {trials} trials lie" in one.sentence for one in said)
+    assert all("a model of the results expects" in one.sentence for one in said)
 
 
 def test_a_few_trials_of_many_parameters_are_not_enough() -> None:
@@ -50,7 +52,44 @@ def test_few_results_are_unknown(n: int, words: str) -> None:
     said = sampled_enough(evidence_of(space, [Ran({"rate": i / 9}, 0.1 + i) for i in range(n)]))
     assert said.verdict is Verdict.UNKNOWN
     assert words in said.sentence
-    assert said.advice == f"Run at least {8 - n} more trials."
+    assert said.advice == (f"Run at least {_more(8 - n)}." if n else "Run the study.")
+
+
+def _more(n: int) -> str:
+    return "1 more trial" if n == 1 else f"{n} more trials"
+
+
+LINE = Space.of(nuisance={"rate": Float(0, 1)})
+
+
+def test_trials_run_again_are_no_new_points() -> None:
+    ran = [Ran({"rate": 0.1 * (i % 4)}, 0.1 + 0.01 * i) for i in range(20)]
+    said = sampled_enough(evidence_of(LINE, ran))
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.sentence == "4 different points are too few to tell for 1 searched parameter."
+    assert said.advice == "Run at least 4 more, or search fewer parameters."
+
+
+def test_the_best_is_among_those_counted() -> None:
+    ran = [Ran({"rate": i / 31}, 0.2 + (i / 31 - 0.5) ** 2) for i in range(32)]
+    said = sampled_enough(evidence_of(LINE, [*ran, Ran({"rate": 0.5}, 0.1, adaptive=True)]))
+    assert said.numbers["good trials"] >= 3
+
+
+def test_a_lucky_trial_of_many_leaves_it_open() -> None:
+    random = np.random.default_rng(1)
+    space = Space.of(nuisance={name: Float(0, 1) for name in "abcd"})
+    points = random.uniform(size=(40, 4))
+    ran = [
+        Ran(dict(zip("abcd", map(float, p), strict=True)), float(0.1 + 4 * np.sum((p - 0.5) ** 2)))
+        for p in points
+    ]
+    said = sampled_enough(evidence_of(space, ran, Objective(Metric("valid/error"))))
+    few = said.numbers["good trials"] < 3
+    left = said.numbers["remaining gain"] / said.numbers["difference of interest"]
+    assert (few, 2 < left < 5, said.verdict) == (True, True, Verdict.UNKNOWN)
+    assert said.sentence.startswith("Only ")
+    assert said.advice
 
 
 def test_higher_may_be_better() -> None:
