@@ -118,7 +118,29 @@ def few(n: int) -> Finding:
 def test_few_results_are_unknown(n: int) -> None:
     said = few(n)
     assert said.verdict is Verdict.UNKNOWN
-    assert said.advice == f"Run at least {10 - n} more trials."
+    more = "1 more trial" if n == 9 else f"{10 - n} more trials"
+    assert said.advice == (f"Run at least {more}." if n else "Run the study.")
+
+
+def without_most_of(evidence: Evidence, variant: int) -> Evidence:
+    """The study with two trials of one setting, its best ones."""
+    arm = next(a for a in evidence.arms if a.setting.config["variant"] == variant)
+    left_out = {r.number for r in arm.ranked[2:]}
+    kept = tuple(r for r in evidence.results if r.trial.number not in left_out)
+    return gather(Results(evidence.study, kept))
+
+
+def test_a_setting_with_too_few_results_is_named() -> None:
+    said = search_space(without_most_of(drawn(settings=2, advantage=0.05), 0))
+    assert said.verdict is Verdict.GOOD
+    assert said.sentence.endswith("not at their ends; variant=0 has too few results to tell.")
+
+
+def test_it_is_unknown_where_the_best_setting_has_too_few_results() -> None:
+    said = search_space(without_most_of(drawn(settings=2, advantage=0.05), 1))
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.sentence.startswith("variant=1 has too few results to tell, and the best trial (")
+    assert said.advice == "Run every setting with at least 10 trials that work."
 
 
 def test_choices_have_no_ends() -> None:

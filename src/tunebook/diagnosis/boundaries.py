@@ -12,10 +12,11 @@ from tunebook.core.domains import place as unit_place
 from tunebook.core.evidence import Arm, Evidence, Reading, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.core.space import Parameter
-from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.judging import finding, listed, unknown
 from tunebook.diagnosis.phrases import counted, of_setting, percent
 from tunebook.diagnosis.questions import SEARCH_SPACE
 from tunebook.diagnosis.ranges import Range, extended, place
+from tunebook.diagnosis.shortage import more_trials, no_result
 from tunebook.diagnosis.surfaces import surface
 from tunebook.stats.edges import probability_beyond
 from tunebook.stats.permutation import Clustering, Side, top_clustering
@@ -60,12 +61,14 @@ def search_space(evidence: Evidence) -> Finding:
         return finding(SEARCH_SPACE, [], "No range is searched: there is no end to be at.")
     arms = [arm for arm in evidence.arms if len(arm.sampled.measured) >= LEAST_TRIALS]
     if not arms:
+        if not evidence.ranked:
+            return unknown(SEARCH_SPACE, *no_result(evidence))
         most = max((len(arm.sampled.measured) for arm in evidence.arms), default=0)
         return unknown(
             SEARCH_SPACE,
             f"{counted(most, 'result')}{' of the setting that has most' if most else ''} "
             f"{'is' if most == 1 else 'are'} too few to tell where the best trials lie.",
-            f"Run at least {LEAST_TRIALS - most} more trials.",
+            more_trials(evidence, LEAST_TRIALS - most),
         )
     edges = [edge for arm in arms for edge in _edges(arm)]
     claims = [
@@ -74,17 +77,30 @@ def search_space(evidence: Evidence) -> Finding:
         for side in ("low", "high")
         if (claim := _claim(evidence, _at(edges, parameter, side), len(arms))) is not None
     ]
+    untested = [s for s in evidence.study.space.settings() if s not in {a.setting for a in arms}]
+    few = (
+        f"{listed([str(setting) for setting in untested])} "
+        f"{'has' if len(untested) == 1 else 'have'} too few results to tell"
+    )
     calm = (
         f"The best trials lie inside the ranges of {counted(len(ranges), 'parameter')}, "
-        "not at their ends."
+        f"not at their ends{f'; {few}' if untested else ''}."
     )
-    return finding(
+    said = finding(
         SEARCH_SPACE,
         claims,
         calm,
         method=f"permutation of the best {percent(TOP)}, and a Gaussian process that puts the "
         f"optimum beyond with a probability of {BEYOND:g} or more",
     )
+    best = evidence.best
+    if said.verdict is Verdict.GOOD and best and best.record.trial.setting in untested:
+        return unknown(
+            SEARCH_SPACE,
+            f"{few}, and the best trial ({best.number}) is of {best.record.trial.setting}.",
+            f"Run every setting with at least {LEAST_TRIALS} trials that work.",
+        )
+    return said
 
 
 def _edges(arm: Arm) -> list[Edge]:
@@ -150,8 +166,9 @@ def _claim(evidence: Evidence, edges: list[Edge], arms: int) -> Claim | None:
     end = place(domain, 0.0 if low else 1.0)
     return Claim(
         f"{int(near.sum())} of the best {counted(len(top), 'trial')}"
-        f"{of_setting(evidence, edge.arm)} have {name} {'below' if low else 'above'} {line}, "
-        f"near the {'lower' if low else 'upper'} end {end} of its range.",
+        f"{of_setting(evidence, edge.arm)} {'has' if near.sum() == 1 else 'have'} {name} "
+        f"{'below' if low else 'above'} {line}, near the {'lower' if low else 'upper'} "
+        f"end {end} of its range.",
         Verdict.PROBLEM,
         p=min(1.0, arms * edge.p),
         advice=f"Extend {name} {'down' if low else 'up'} to {extended(domain, edge.side)}.",
