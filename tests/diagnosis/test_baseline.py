@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hostile_evidence import METRIC, Ran, evidence_of
+from hostile_evidence import DIVERGED, METRIC, Ran, evidence_of
 from simulation import Plan, draw
 from tunebook.core.curves import Curve
 from tunebook.core.domains import Float
@@ -46,6 +46,24 @@ def test_nothing_better_than_chance_is_a_problem() -> None:
     assert said.verdict is Verdict.PROBLEM
     assert said.sentence == "None of 2 trials is better than chance (0.9)."
     assert said.trials == (1, 2)
+
+
+def diverged(value: float) -> Ran:
+    return Ran({"rate": 0.5}, value, outcome=DIVERGED)
+
+
+def test_trials_that_do_not_work_may_be_better_than_chance() -> None:
+    learnt = [Ran({"rate": 0.5}, 0.1), diverged(0.5), diverged(0.95), diverged(0.3)]
+    said = baseline(evidence_of(SPACE, learnt, knobs=Knobs(chance=0.9)))
+    assert said.sentence.endswith("; 75% of the trials are better than that.")
+
+
+def test_when_none_has_a_result_that_is_not_called_chance() -> None:
+    said = baseline(evidence_of(SPACE, [diverged(0.5), diverged(0.95)], knobs=Knobs(chance=0.9)))
+    assert said.verdict is Verdict.PROBLEM
+    assert said.sentence == (
+        "No trial has a result, though 1 of 2 trials was better than chance (0.9) at some step."
+    )
 
 
 def test_few_examples_make_a_small_gain_unclear() -> None:

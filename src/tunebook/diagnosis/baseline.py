@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import counted, percent, shown
 from tunebook.diagnosis.questions import BASELINE
+from tunebook.diagnosis.shortage import no_result
 from tunebook.stats.samples import binomial_standard_error
 
 # The best of many trials, each looked at many times, exceeds chance by three or four standard
@@ -27,30 +29,23 @@ def baseline(evidence: Evidence) -> Finding:
     chance, metric = evidence.study.knobs.chance, evidence.objective.metric
     ended = evidence.only(Standing.MEASURED, Standing.INFEASIBLE)
     if not ended:
-        return unknown(BASELINE, "No trial has ended.", "Run the study.")
+        return unknown(BASELINE, *no_result(evidence))
     if chance is None:
         return unknown(
             BASELINE,
             f"The value of {metric.name} at chance is not known.",
             f"Give the knob chance: the {metric.name} of guessing.",
         )
-    best = evidence.best
+    best, learnt = evidence.best, sum(_is_above(evidence, r, chance) for r in ended)
     if best is None or best.value is None:
-        claim = Claim(
-            f"None of {counted(len(ended), 'trial')} is better than chance ({shown(chance)}).",
-            Verdict.PROBLEM,
-            advice="Find a simple configuration that learns before searching about it: fewer "
-            "steps of warmup, a smaller model, a lower learning rate; then look for a bug.",
-            trials=tuple(r.number for r in ended),
-        )
-        return finding(BASELINE, [claim], "")
+        return finding(BASELINE, [_nothing_learnt(ended, learnt, chance)], "")
     gain = metric.loss(chance) - metric.loss(best.value)
     error = _error(evidence, best, chance)
     said = f"The best trial ({best.number}) reaches {metric.name} {shown(best.value)}"
     numbers = {"best": best.value, "chance": chance, "gain": gain, "error": error}
     if gain >= CLEARLY * error:
-        learnt = sum(r.value is not None for r in ended) / len(ended)
-        share = f"; {percent(learnt)} of the trials are better than that" if learnt < 1 else ""
+        part = percent(learnt / len(ended))
+        share = f"; {part} of the trials are better than that" if learnt < len(ended) else ""
         calm = f"{said}, clearly better than chance ({shown(chance)}){share}."
         return finding(BASELINE, [], calm, numbers=numbers, trials=(best.number,))
     claim = Claim(
@@ -61,6 +56,31 @@ def baseline(evidence: Evidence) -> Finding:
         trials=(best.number,),
     )
     return finding(BASELINE, [claim], "", numbers=numbers)
+
+
+def _is_above(evidence: Evidence, reading: Reading, chance: float) -> bool:
+    """Whether a trial was better than chance, whatever became of it then."""
+    measure = evidence.objective.measure(reading.record.curves)
+    return measure is not None and evidence.objective.metric.is_better(measure.value, chance)
+
+
+def _nothing_learnt(ended: Sequence[Reading], learnt: int, chance: float) -> Claim:
+    trials, above = tuple(r.number for r in ended), f"better than chance ({shown(chance)})"
+    if learnt:
+        return Claim(
+            f"No trial has a result, though {learnt} of {counted(len(ended), 'trial')} "
+            f"{'was' if learnt == 1 else 'were'} {above} at some step.",
+            Verdict.PROBLEM,
+            advice="See why the trials are infeasible: the program learns, but not to the end.",
+            trials=trials,
+        )
+    return Claim(
+        f"None of {counted(len(ended), 'trial')} is {above}.",
+        Verdict.PROBLEM,
+        advice="Find a simple configuration that learns before searching about it: fewer "
+        "steps of warmup, a smaller model, a lower learning rate; then look for a bug.",
+        trials=trials,
+    )
 
 
 def _error(evidence: Evidence, best: Reading, chance: float) -> float:
