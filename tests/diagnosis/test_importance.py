@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hostile_evidence import Ran, evidence_of
+from hostile_evidence import COMPLETE, DIVERGED, Ran, evidence_of
 from simulation import Plan, draw
 from tunebook.core.domains import Float
 from tunebook.core.evidence import Evidence
@@ -87,6 +87,38 @@ def test_a_nuisance_that_acts_alike_for_every_setting_is_said() -> None:
     said = which_matter(drawn(settings=2, advantage=0.05, weights=ONE_MATTERS))
     assert "variant (" in said.sentence
     assert said.sentence.endswith("learning_rate acts alike for every variant.")
+
+
+def half_works() -> Evidence:
+    """Results are noise where there are any; half of the space diverges."""
+    random = np.random.default_rng(3)
+    ran = [
+        Ran(
+            dict(zip("abc", map(float, point), strict=True)),
+            float(random.normal(0.2, 0.01)),
+            outcome=DIVERGED if point[0] > 0.5 else COMPLETE,
+        )
+        for point in random.uniform(size=(80, 3))
+    ]
+    return evidence_of(Space.of(nuisance={name: Float(0, 1) for name in "abc"}), ran)
+
+
+def test_what_decides_whether_a_trial_works_matters() -> None:
+    said = nothing_matters(half_works())
+    assert said.verdict is Verdict.GOOD
+    assert said.sentence == "Whether a trial works depends on a."
+
+
+def test_ranges_that_hold_what_does_not_work_are_never_widened() -> None:
+    said = which_matter(half_works())
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.sentence.endswith("among the trials that work; whether one works depends on a.")
+    assert said.advice == "Run more trials."
+
+
+def test_shares_are_those_among_the_trials_that_work() -> None:
+    said = which_matter(drawn(weights=ONE_MATTERS, cliff=0.8, trials=48))
+    assert " of the variance) among the trials that work. " in said.sentence
 
 
 def test_noise_has_no_leader() -> None:

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from tunebook.core.curves import Floats
-from tunebook.core.evidence import Evidence
+from tunebook.core.evidence import Evidence, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.core.space import Role
+from tunebook.diagnosis.infeasible import located
 from tunebook.diagnosis.judging import finding, listed, unknown
 from tunebook.diagnosis.phrases import counted, percent, shown
 from tunebook.diagnosis.questions import IMPORTANCE, NOTHING_MATTERS
+from tunebook.diagnosis.shortage import more_trials, no_result
 from tunebook.diagnosis.surfaces import Whole, whole
 from tunebook.diagnosis.weights import LEAST_TRIALS, PERMUTATIONS, SIGNIFICANT, Weight, weigh
 from tunebook.stats.importance import anything_matters
@@ -39,11 +41,13 @@ TRIALS_FOR_NOTHING = 5
 def nothing_matters(evidence: Evidence) -> Finding:
     """Whether results depend on what was searched, or look like repetitions of one trial."""
     data = whole(evidence)
+    if not evidence.ranked:
+        return unknown(NOTHING_MATTERS, *no_result(evidence))
     if len(data.losses) < LEAST_TRIALS:
         return unknown(
             NOTHING_MATTERS,
             f"{counted(len(data.losses), 'result')} cannot show that nothing matters.",
-            f"Run at least {LEAST_TRIALS - len(data.losses)} more trials.",
+            more_trials(evidence, LEAST_TRIALS - len(data.losses)),
         )
     if not data.names:
         return finding(NOTHING_MATTERS, [], "No parameter varies.")
@@ -56,21 +60,25 @@ def nothing_matters(evidence: Evidence) -> Finding:
     )
     if p <= SIGNIFICANT or predicted >= PREDICTED:
         how = f"p = {p:.2g}" if p <= SIGNIFICANT else f"a model predicts {percent(predicted)} of it"
-        calm = f"Results depend on what was searched ({how})."
+        calm = f"Results depend on what was searched{_among(evidence)} ({how})."
+        return finding(NOTHING_MATTERS, [], calm, numbers=numbers, method=method)
+    deciding = located(evidence).names
+    if deciding:
+        calm = f"Whether a trial works depends on {listed(deciding)}."
         return finding(NOTHING_MATTERS, [], calm, numbers=numbers, method=method)
     enough = max(LEAST_FOR_NOTHING, TRIALS_FOR_NOTHING * len(data.names))
     if p <= NO_SIGN or predicted >= UNPREDICTED or len(data.losses) < enough:
         return unknown(
             NOTHING_MATTERS,
             f"{counted(len(data.losses), 'result')} of {counted(len(data.names), 'parameter')} do "
-            f"not show whether anything matters (p = {p:.2g}).",
+            f"not show whether anything matters{_among(evidence)} (p = {p:.2g}).",
             "Run more trials, or search fewer parameters.",
             numbers=numbers,
         )
     claim = Claim(
         f"Nothing searched matters: {listed(data.names)} leave no mark on "
-        f"{evidence.objective.metric.name} (p = {p:.2g}), and most results lie within "
-        f"{shown(spread)} of one another.",
+        f"{evidence.objective.metric.name}{_among(evidence)} (p = {p:.2g}), and most results "
+        f"lie within {shown(spread)} of one another.",
         Verdict.WATCH,
         advice="Take the cheapest configuration and search something else: wider ranges, the "
         "learning rate, the model or the data; and check that the program reads its parameters.",
@@ -82,11 +90,13 @@ def nothing_matters(evidence: Evidence) -> Finding:
 def which_matter(evidence: Evidence) -> Finding:
     """Shares of the variance, interactions, and what could be fixed. It raises no alarm."""
     data = whole(evidence)
+    if not evidence.ranked:
+        return unknown(IMPORTANCE, *no_result(evidence))
     if len(data.losses) < LEAST_TRIALS:
         return unknown(
             IMPORTANCE,
             f"{counted(len(data.losses), 'result')} cannot show which parameters matter.",
-            f"Run at least {LEAST_TRIALS - len(data.losses)} more trials.",
+            more_trials(evidence, LEAST_TRIALS - len(data.losses)),
         )
     if not data.names:
         return finding(IMPORTANCE, [], "No parameter varies.")
@@ -97,15 +107,10 @@ def which_matter(evidence: Evidence) -> Finding:
     numbers = {f"share of {one.name}": one.share for one in weights}
     weighty = sorted((one for one in weights if one.matters), key=lambda one: -one.share)
     if not weighty:
-        return unknown(
-            IMPORTANCE,
-            f"No parameter stands out from the noise in {counted(len(data.losses), 'result')}.",
-            "Run more trials, or widen the ranges.",
-            numbers=numbers,
-        )
+        return _none_stands_out(evidence, len(data.losses), numbers)
     interacting = _interacting(data, pairs, {one.name for one in weighty})
     sentences = [
-        _leaders(weighty),
+        f"{_leaders(weighty)}{_among(evidence)}",
         *(f"{one} and {other} interact ({percent(share)})" for one, other, share in interacting),
         *_could_be_fixed(evidence, weights),
         *_beside_the_question(evidence, data, pairs, weighty),
@@ -118,6 +123,23 @@ def which_matter(evidence: Evidence) -> Finding:
         method="a permutation test for each parameter given the others; shares of the variance of "
         "a Gaussian process",
     )
+
+
+def _none_stands_out(evidence: Evidence, results: int, numbers: dict[str, float]) -> Finding:
+    """Unknown. Where a part of the space does not work, its ranges are wide enough."""
+    said = f"No parameter stands out from the noise in {counted(results, 'result')}"
+    deciding = located(evidence).names
+    if deciding:
+        said += f"{_among(evidence)}; whether one works depends on {listed(deciding)}"
+    elif evidence.only(Standing.INFEASIBLE):
+        said += _among(evidence)
+    advice = "Run more trials." if deciding else "Run more trials, or widen the ranges."
+    return unknown(IMPORTANCE, f"{said}.", advice, numbers=numbers)
+
+
+def _among(evidence: Evidence) -> str:
+    """Infeasible trials have no result, so shares of the variance leave them out."""
+    return " among the trials that work" if evidence.only(Standing.INFEASIBLE) else ""
 
 
 def _anything(evidence: Evidence, data: Whole) -> tuple[float, float]:

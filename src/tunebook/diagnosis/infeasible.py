@@ -57,17 +57,23 @@ class Where:
     tested: bool = False
     unrelated: bool = False
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters that bound the region."""
+        cuts = () if self.region is None else self.region.cuts
+        return tuple(self.parameters[cut.coordinate].name for cut in cuts)
+
 
 def infeasible(evidence: Evidence) -> Finding:
     """The share of infeasible trials, the region they lie in, or the bug that they point to."""
-    judged = [r for r in evidence.only(Standing.MEASURED, Standing.INFEASIBLE) if r.is_sampled]
+    judged = _judged(evidence)
     failed = [r for r in evidence.readings if is_failure(r)]
     bad = [r for r in judged if r.standing is Standing.INFEASIBLE]
     claims = _failures(failed, len(judged))
     if len(judged) < LEAST_TRIALS and not claims:
         return _too_few(evidence, len(judged))
     share = len(bad) / max(len(judged), 1)
-    where = located(evidence, judged)
+    where = located(evidence)
     numbers = {"share": share, "infeasible": len(bad), "trials": len(judged)}
     reasons = _reasons(bad)
     many = f"{len(bad)} of {counted(len(judged), 'trial')} ({percent(share)})"
@@ -144,8 +150,13 @@ def _failures(failed: Sequence[Reading], others: int) -> list[Claim]:
     ]
 
 
-def located(evidence: Evidence, judged: Sequence[Reading]) -> Where:
+def _judged(evidence: Evidence) -> list[Reading]:
+    return [r for r in evidence.only(Standing.MEASURED, Standing.INFEASIBLE) if r.is_sampled]
+
+
+def located(evidence: Evidence) -> Where:
     """The region of infeasible trials, if there is one; and whether no parameter has a say."""
+    judged = _judged(evidence)
     labels = np.array([r.standing is Standing.INFEASIBLE for r in judged], dtype=bool)
     table = tabulate(evidence.study, judged)
     if not table.parameters or labels.all() or not labels.any():
@@ -204,9 +215,8 @@ def _narrowed(found: Where) -> str:
     if region is None:
         return "Look at the parallel coordinates for what the infeasible trials have in common."
     if len(region.cuts) > 1:
-        names = [found.parameters[cut.coordinate].name for cut in region.cuts]
         return (
-            f"Search {listed(names)} so that this corner is left out, for instance by their "
+            f"Search {listed(found.names)} so that this corner is left out, for instance by their "
             "product or ratio in place of one of them."
         )
     cut = region.cuts[0]
