@@ -75,9 +75,21 @@ def test_no_edge_is_named_where_failing_is_luck() -> None:
     said = stability(evidence_of(trials, rates=RATES, outcomes=outcomes))
     assert said.verdict is Verdict.GOOD
     assert said.sentence == (
-        "2 of the 12 trials with a higher lr than the best are infeasible, as luck places them: no "
-        "edge shows up to 1."
+        "2 of the 12 trials with a higher lr than the best are infeasible, but no rate up to 1 "
+        "parts them from the others."
     )
+
+
+def test_no_edge_is_named_where_most_trials_fail_on_both_sides() -> None:
+    rates = [float(x) for x in np.geomspace(1e-4, 1.0, 400)]
+    rng = np.random.default_rng(0)
+    # From four in five to nine in ten: clearly more, and no edge.
+    failing = rng.uniform(size=400) < np.linspace(0.75, 0.95, 400)
+    trials = [{"valid/error": np.full(5, 0.2 + 0.02 * rng.normal())} for _ in rates]
+    outcomes = [DIVERGED if bad else DONE for bad in failing]
+    said = stability(evidence_of(trials, rates=rates, outcomes=outcomes))
+    assert said.verdict is Verdict.GOOD
+    assert said.sentence.endswith("but no rate up to 1 parts them from the others.")
 
 
 def test_a_best_rate_near_the_edge_is_unknown_unless_results_worsen_there() -> None:

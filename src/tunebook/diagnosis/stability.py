@@ -35,6 +35,8 @@ CROWDED = 0.05
 NEAREST = 0.3
 # An edge is named only where infeasible trials lie above it at this level.
 DIVERGING = 0.05
+# Beyond an edge most trials fail, and most of those below it do not.
+PARTED = 0.5
 # A best rate this near its edge is good only if results clearly worsen towards the edge.
 NEAR = 2.0
 CLEARLY = 0.05
@@ -94,7 +96,7 @@ def stability(evidence: Evidence) -> Finding:
 
 
 def _edge(arm: Arm, name: str) -> Edge | None:
-    """The edge of a setting; None where failing above its best may be luck."""
+    """The edge of a setting; None where no rate parts those that fail."""
     best = arm.best
     if best is None or (best_rate := _rate(best, name)) is None:
         return None
@@ -114,6 +116,8 @@ def _edge(arm: Arm, name: str) -> Edge | None:
     if diverging > DIVERGING:
         return None
     rate = _threshold(x, bad, best_rate)
+    if np.mean(bad[x >= rate]) < PARTED or np.mean(bad[x < rate]) >= PARTED:
+        return None
     sound = ~broken & (rates < rate)
     falling = _chance_of_falling(rate, tried, rates, sound, name)
     towards = _lies_towards(rate, tried, rates, sound)
@@ -200,7 +204,7 @@ def _claim(evidence: Evidence, edge: Edge, name: str) -> Claim:
 def _undecided(evidence: Evidence, edge: Edge, name: str) -> Claim:
     return undecided(
         f"The best {name}{of_setting(evidence, edge.arm)}, {shown(edge.best_rate)}, is "
-        f"{times(edge.rate / edge.best_rate)} below {shown(edge.rate)}, above which "
+        f"{_below(edge, shown(edge.rate))}, above which "
         f"{counted(len(edge.beyond), 'trial')} {_ended(evidence, edge)}: whether results still "
         "improve towards that edge cannot be told.",
         f"Run more trials with {name} between {shown(edge.rate / 5)} and {shown(edge.rate)}, or "
@@ -216,8 +220,9 @@ def _ended(evidence: Evidence, edge: Edge, manner: Manner | None = None) -> str:
     return "is infeasible" if len(edge.beyond) == 1 else "are infeasible"
 
 
-def _below(edge: Edge) -> str:
-    return f"{times(edge.rate / edge.best_rate)} below it"
+def _below(edge: Edge, what: str = "it") -> str:
+    factor = edge.rate / edge.best_rate
+    return f"{times(factor) if factor >= 1.05 else 'just'} below {what}"
 
 
 def _how(manner: Manner | None) -> str:
@@ -266,8 +271,8 @@ def _calm(evidence: Evidence, tried: Sequence[Arm], found: Sequence[Edge], name:
         )
     return (
         f"{broken} of the {counted(higher, 'trial')} with a higher {name} than the best "
-        f"{'is' if broken == 1 else 'are'} infeasible, as luck places them: no edge shows up to "
-        f"{shown(highest)}."
+        f"{'is' if broken == 1 else 'are'} infeasible, but no rate up to {shown(highest)} parts "
+        "them from the others."
     )
 
 
