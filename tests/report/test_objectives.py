@@ -21,7 +21,7 @@ ERROR, LOSS = Metric("valid/error"), Metric("train/loss")
     [
         ("last", Objective(ERROR, "last")),
         ("best", Objective(ERROR)),
-        ("mean:5", Objective(ERROR, "mean", 5)),
+        ("mean:2", Objective(ERROR, "mean", 2)),
         ("valid/error", Objective(ERROR)),
         ("train/loss", Objective(LOSS)),
         ("train/loss:lower", Objective(LOSS)),
@@ -70,6 +70,11 @@ def test_what_is_not_said_is_as_in_the_study() -> None:
         ),
         ("mean", "the objective 'mean' needs a number of points, such as mean:5"),
         ("mean:x", "the objective 'mean:x' needs a number of points, such as mean:5"),
+        (
+            "mean:99999",
+            "no trial has 99,999 points of valid/error to take the mean of: the longest has 3; "
+            "write mean:3 or less",
+        ),
         ("mean:0", "the mean is over at least one point, got 0"),
     ],
 )
@@ -77,6 +82,10 @@ def test_a_mistake_is_told(text: str, message: str) -> None:
     with pytest.raises(TunebookError) as caught:
         objectives.parse(text, RESULTS)
     assert str(caught.value) == message
+
+
+def test_before_anything_is_logged_a_mean_may_be_over_any_points() -> None:
+    assert objectives.parse("mean:99", Results(RESULTS.study)).over == 99
 
 
 def test_a_direction_that_the_name_does_not_tell_is_asked_for() -> None:

@@ -35,11 +35,12 @@ def parse(text: str, results: Results) -> Objective:
         del words[-2:]
     better = _direction(words.pop()) if words and words[-1] in ("lower", "higher") else None
     name = ":".join(words)
-    if not name:
-        if better or not text.strip():
-            raise StudyError(f"the objective {text!r} names nothing to measure; write {FORM}")
-        return objective
-    return replace(objective, metric=_metric(name, better, results))
+    if name:
+        objective = replace(objective, metric=_metric(name, better, results))
+    elif better or not text.strip():
+        raise StudyError(f"the objective {text!r} names nothing to measure; write {FORM}")
+    _require_points(objective, results)
+    return objective
 
 
 def require(objective: Objective, results: Results) -> None:
@@ -74,6 +75,17 @@ def _points(words: list[str], text: str) -> int:
     if words[-1].isdecimal():
         return int(words[-1])
     raise StudyError(f"the objective {text!r} needs a number of points, such as mean:5")
+
+
+def _require_points(objective: Objective, results: Results) -> None:
+    """Refuse a mean over more points than any trial has: it would be one over fewer."""
+    name = objective.metric.name
+    longest = max((len(r.curves[name]) for r in results if name in r.curves), default=0)
+    if objective.reduction == "mean" and 0 < longest < objective.over:
+        raise StudyError(
+            f"no trial has {objective.over:,} points of {name} to take the mean of: the longest "
+            f"has {longest:,}; write mean:{longest} or less"
+        )
 
 
 def _direction(word: str) -> Better:
