@@ -87,3 +87,19 @@ def test_any_numbers_are_drawn_without_a_word(
     y = Axis("y", scale)  # type: ignore[arg-type]
     marks = (Points(values, values[::-1]), Line(values, values, 1, "a"), Line(values, values, 2))
     assert text(panel_of(*marks, y=y), width, height)
+
+
+def test_the_legend_shows_the_marks_as_they_are_drawn() -> None:
+    x = np.linspace(0, 10, 11)
+    points, line = Points(x, x, 0, "trials"), Line(x, x, 0, "loss")
+    assert text(panel_of(points, line), plain=True).endswith("  . trials   : loss")
+    assert text(panel_of(points, line)).endswith("  ⠂ trials   ⠶ loss")
+
+
+def test_crosses_are_always_in_the_legend() -> None:
+    x = np.linspace(0, 10, 11)
+    points = Points(x, x, 0, "adam"), Points(x, x, 1, "sgd")
+    unnamed, named = Points(x, x, 0, crosses=True), Points(x, x, 7, "failed", crosses=True)
+    assert text(panel_of(*points, unnamed), plain=True).endswith("# sgd   x infeasible")
+    assert text(panel_of(*points, named), plain=True).endswith("# sgd   x failed")
+    assert "x " not in text(panel_of(*points), plain=True).split("\n")[-1]

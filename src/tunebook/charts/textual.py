@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tunebook.charts.extents import rulers
-from tunebook.charts.figures import Line, Panel
+from tunebook.charts.figures import Line, Mark, Panel, Points
 from tunebook.charts.labels import clean
 from tunebook.charts.legends import named
 from tunebook.charts.raster import Raster, columns_of, fitted
@@ -82,13 +82,26 @@ def _below(raster: Raster, x: Ruler, margin: int, use: Characters) -> list[str]:
 
 
 def _legend(panel: Panel, width: int, use: Characters, several: bool) -> list[str]:
+    entries = {
+        name: "".join(dict.fromkeys(_sample(mark, use, several) for mark in marks))
+        for name, marks in named((panel,)).items()
+    }
+    # Crosses have no name where they share the colours of settings, which a terminal does not show.
+    crosses = [mark for mark in panel.marks if isinstance(mark, Points) and mark.crosses]
+    if crosses and not any(mark.name for mark in crosses):
+        entries["infeasible"] = use.cross
     lines: list[str] = []
-    for name, marks in named((panel,)).items():
-        symbols = "".join(dict.fromkeys(symbol_of(mark, use, several) for mark in marks))
-        shown = symbols or (":" if use is PLAIN else "⠶")
-        entry = fitted(f"{shown} {name}", width - 2)
+    for name, sample in entries.items():
+        entry = fitted(f"{sample} {name}", width - 2)
         if lines and columns_of(lines[-1]) + 3 + columns_of(entry) <= width:
             lines[-1] += "   " + entry
         else:
             lines.append("  " + entry)
     return lines
+
+
+def _sample(mark: Mark, use: Characters, several: bool) -> str:
+    """A mark as the legend shows it: its character, or else its dots, of which a point is one."""
+    single = isinstance(mark, Points)
+    dots = ("." if single else ":") if use is PLAIN else ("⠂" if single else "⠶")
+    return symbol_of(mark, use, several) or dots
