@@ -68,7 +68,8 @@ def test_the_map_names_questions_and_pictures_that_exist() -> None:
     assert set(pairing.FIGURES) <= asked
     folder = Path(gallery.__file__).parent
     source = "".join(path.read_text() for path in sorted(folder.glob("*.py")))
-    keys = {key for keys in pairing.FIGURES.values() for key in keys} - {pairing.AXIS}
+    keys = {key for keys in pairing.FIGURES.values() for key in keys}
+    keys -= {pairing.AXIS, pairing.METRIC}
     assert [key for key in sorted(keys) if f'"{key}"' not in source] == []
 
 
@@ -78,3 +79,13 @@ def test_the_real_axis_plots_have_a_panel_for_each_parameter() -> None:
     picture = next(iter(pairing.wanted(finding, made)))
     assert (picture.key, len(picture.panels)) == ("axis-dropout", 1)
     assert picture.sentence.startswith("Searched: ")
+
+
+def test_noise_of_the_metric_is_shown_by_its_own_panel() -> None:
+    made = making.make(records(study()))
+    finding = Finding(questions.LATE_VARIANCE, Verdict.WATCH, "It varies.")
+    picture = next(iter(pairing.wanted(finding, made)))
+    assert (picture.key, picture.title) == ("curve", "Training curves of valid/error")
+    assert [panel.title for panel in picture.panels] == ["valid/error"]
+    # Good findings lead to a picture that the report has.
+    assert getattr(pairing.elsewhere(finding, made), "key", None) == "curves"

@@ -9,11 +9,13 @@ from typing import Final
 
 from tunebook.charts.figures import Figure, Table
 from tunebook.core.findings import Finding, Verdict
+from tunebook.core.representation import one_line
 from tunebook.report.making import Report
 
 # By the key of a question, the figures that show its answer, best first. AXIS is the axis plot of
-# the parameter that the finding is about.
+# the parameter that the finding is about, METRIC the training curves of the metric alone.
 AXES, AXIS = "axes", "axis"
+CURVES, METRIC = "curves", "curve"
 FIGURES: Final[Mapping[str, tuple[str, ...]]] = {
     "baseline": ("curves",),
     "code": ("timeline",),
@@ -33,8 +35,8 @@ FIGURES: Final[Mapping[str, tuple[str, ...]]] = {
     "improving": ("best-step", "curves"),
     "saturated": ("best-step", "curves"),
     "step-budget": ("best-step", "curves"),
-    "late-variance": ("curves",),
-    "periodicity": ("curves",),
+    "late-variance": (METRIC, "curves"),
+    "periodicity": (METRIC, "curves"),
     "fairness": ("isolation", "best-of-k"),
     "winner": ("isolation", "isolation-buckets"),
 }
@@ -64,14 +66,16 @@ def elsewhere(finding: Finding, report: Report) -> Figure | None:
 def wanted(finding: Finding, report: Report) -> Iterator[Figure]:
     """The figures that show the answer to a question, best first."""
     known = {figure.key: figure for figure in report.figures}
+    metric = report.objective.metric.name
     for key in FIGURES.get(finding.question.key, ()):
-        if key != AXIS:
-            if key in known:
-                yield known[key]
-        elif AXES in known:
+        if key == METRIC and CURVES in known:
+            yield from _curve(known[CURVES], metric)
+        elif key == AXIS and AXES in known:
             parameter = _about(finding, report)
             if parameter is not None:
-                yield from _axis(known[AXES], parameter, report.objective.metric.name)
+                yield from _axis(known[AXES], parameter, metric)
+        elif key in known:
+            yield known[key]
 
 
 def _about(finding: Finding, report: Report) -> str | None:
@@ -101,6 +105,15 @@ def _axis(axes: Figure, parameter: str, metric: str) -> Iterator[Figure]:
             panels=(alone,),
             table=Table(axes.table.columns, rows),
             note="",
+        )
+
+
+def _curve(curves: Figure, metric: str) -> Iterator[Figure]:
+    """The panel of one metric, where the training curves have several."""
+    panels = tuple(panel for panel in curves.panels if panel.title == one_line(metric))
+    if panels and len(curves.panels) > 1:
+        yield replace(
+            curves, key="curve", title=f"Training curves of {one_line(metric)}", panels=panels
         )
 
 
