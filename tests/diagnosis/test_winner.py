@@ -17,7 +17,9 @@ from tunebook.core.results import Results
 from tunebook.core.space import Parameter, Role, Space
 from tunebook.core.trials import Replicate
 from tunebook.diagnosis.gathering import gather
-from tunebook.diagnosis.winner import winner
+from tunebook.diagnosis.winner import chance_of_equals, winner
+from tunebook.stats.optima import Optimum
+from tunebook.stats.winner import Contest
 
 
 def drawn(**plan: object) -> Evidence:
@@ -63,6 +65,45 @@ def test_a_tie_is_said() -> None:
     assert said.sentence.startswith(
         "variant=0 and variant=1 are equally good: their best results differ by less than"
     )
+
+
+def perfect(of: dict[str, float]) -> Evidence:
+    """Two settings over a line; the best error of each is given."""
+    space = Space.of(scientific={"opt": list(of)}, nuisance={"rate": Float(0, 1)})
+    ran = [
+        Ran(
+            {"rate": i / 15},
+            max(of[str(setting.config["opt"])], (i - 8) ** 2 / 99),
+            setting=setting,
+        )
+        for setting in space.settings()
+        for i in range(16)
+    ]
+    return evidence_of(space, ran)
+
+
+def test_settings_that_cannot_be_bettered_are_equal() -> None:
+    said = winner(perfect({"adam": 0.0, "sgd": 0.0}))
+    assert said.verdict is Verdict.GOOD
+    assert said.sentence == (
+        "opt=adam and opt=sgd are equally good: the best trial of each has valid/error 0, which "
+        "cannot be bettered."
+    )
+    assert len(said.trials) == 2
+
+
+def test_one_setting_at_the_end_of_the_scale_is_no_tie() -> None:
+    said = winner(perfect({"adam": 0.0, "sgd": 0.3}))
+    assert "cannot be bettered" not in said.sentence
+    assert said.sentence.startswith("opt=adam ")
+
+
+def test_an_end_of_the_scale_that_both_may_reach_is_shared() -> None:
+    paths = np.concatenate([np.full(20, -0.01), np.full(80, 0.05)])
+    ahead, behind = (Optimum(np.zeros(1), v, v[:, None], 0 * v) for v in (paths - 0.1, paths))
+    contest = Contest((0.97, 0.03), (0.0, 0.0), (ahead, behind), (0.0, 0.0))
+    assert chance_of_equals(contest) == 0.0
+    assert 0.1 < chance_of_equals(contest.bounded(0.0)) < 0.3
 
 
 def test_fresh_seeds_that_agree_leave_a_winner() -> None:

@@ -18,14 +18,16 @@ from tunebook.core.evidence import Arm, Evidence, Reading
 from tunebook.core.findings import Finding
 from tunebook.core.space import Parameter, Role
 from tunebook.core.trials import Replicate
-from tunebook.diagnosis.effects import difference_of_interest
+from tunebook.diagnosis.effects import difference_of_interest, least_loss
 from tunebook.diagnosis.fairness import unequal_looks
 from tunebook.diagnosis.judging import finding, listed, unknown
 from tunebook.diagnosis.phrases import percent, shown
 from tunebook.diagnosis.questions import WINNER
 from tunebook.diagnosis.ranges import place
+from tunebook.diagnosis.shortage import no_result
 from tunebook.diagnosis.surfaces import LEAST_MODELLED, Tuned, tuned
 from tunebook.stats.optima import Optimum
+from tunebook.stats.winner import Contest
 
 # The chance of having the best optimum that makes a winner.
 CONFIDENT = 0.95
@@ -44,7 +46,7 @@ _METHOD = "sample paths of the optimum of each setting from Gaussian processes"
 def winner(evidence: Evidence) -> Finding:
     """The setting with the best optimum, nuisances tuned away, if there is a confident one."""
     if evidence.best is None:
-        return unknown(WINNER, "There is no result yet.", "Run the study.")
+        return unknown(WINNER, *no_result(evidence))
     models = tuned(evidence)
     if len(evidence.study.space.settings()) < 2:
         buckets = [
@@ -57,6 +59,9 @@ def winner(evidence: Evidence) -> Finding:
         if buckets and models is not None:
             return _best_bucket(evidence, models, buckets[0])
         return _best_trial(evidence, models)
+    perfect = _at_the_end(evidence)
+    if len(perfect) > 1:
+        return _all_perfect(evidence, perfect)
     poor = [s for s in evidence.study.space.settings() if not _is_modelled(models, s)]
     if models is None or poor:
         return unknown(
@@ -66,6 +71,22 @@ def winner(evidence: Evidence) -> Finding:
             f"Run every setting with at least {LEAST_MODELLED} trials that work.",
         )
     return _contested(evidence, models)
+
+
+def _at_the_end(evidence: Evidence) -> list[Arm]:
+    """The settings whose best trials reach the end of the objective's scale."""
+    least = least_loss(evidence)
+    return [arm for arm in evidence.arms if arm.ranked and arm.measured.losses.min() <= least]
+
+
+def _all_perfect(evidence: Evidence, arms: Sequence[Arm]) -> Finding:
+    names = listed([str(arm.setting) for arm in arms])
+    best = [arm.ranked[0] for arm in arms]
+    calm = (
+        f"{names} are equally good: the best trial of each has {evidence.objective.metric.name} "
+        f"{shown(best[0].value or 0.0)}, which cannot be bettered."
+    )
+    return finding(WINNER, [], calm, trials=tuple(r.number for r in best))
 
 
 def _contested(evidence: Evidence, models: Tuned) -> Finding:
@@ -109,6 +130,9 @@ def _doubts(evidence: Evidence, models: Tuned) -> list[str]:
             f"{name} leads by {shown(_lead(models))}, but {models.arms[rival].setting} is "
             f"under-tuned: {shown(gain)} is left to gain."
         )
+    if chance_of_equals(models.contest) > 1 - CONFIDENT:
+        end = f"{evidence.objective.metric.name} {shown(abs(least_loss(evidence)))}"
+        doubts.append(f"{name} leads, but a rival may reach {end} too, which ends the scale.")
     fresh = [_fresh_best(arm, evidence) for arm in models.arms]
     known = [value for value in fresh if value is not None]
     own = fresh[models.contest.leader]
@@ -116,6 +140,15 @@ def _doubts(evidence: Evidence, models: Tuned) -> list[str]:
         better = models.arms[fresh.index(min(known))].setting
         doubts.append(f"{name} leads in the search, but on fresh seeds {better} is better.")
     return doubts
+
+
+def chance_of_equals(contest: Contest) -> float:
+    """The chance that the leader and a rival both reach the end of the scale, and are equal."""
+    optima, leader = contest.optima, contest.leader
+    random = np.random.default_rng(0)
+    drawn = np.stack([random.permutation(one.values) for one in optima])
+    rivals = np.delete(drawn, leader, axis=0)
+    return float(np.mean(drawn[leader] == rivals.min(axis=0)))
 
 
 def _undertuned(models: Tuned) -> int | None:
@@ -172,7 +205,7 @@ def _best_trial(evidence: Evidence, models: Tuned | None) -> Finding:
     """One setting: the best trial, with what it is worth once its luck is taken off."""
     best = evidence.best
     if best is None:
-        return unknown(WINNER, "There is no result yet.", "Run the study.")
+        return unknown(WINNER, *no_result(evidence))
     calm = f"There is one setting, so none can win.{_so_far(evidence)}"
     if models is None:
         return finding(WINNER, [], calm, trials=(best.number,))
