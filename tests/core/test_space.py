@@ -76,6 +76,10 @@ def test_equal_settings_have_equal_keys() -> None:
     assert Setting((("blocks", 2.5),)).key == '{"blocks":2.5}'
 
 
+def test_equal_settings_are_written_alike() -> None:
+    assert str(Setting((("momentum", 0.0),))) == str(Setting((("momentum", 0),))) == "momentum=0"
+
+
 def test_searched_leaves_out_what_cannot_exist() -> None:
     names = [[p.name for p in OPTIMISERS.searched(s)] for s in (ADAM, NESTEROV)]
     assert names == [

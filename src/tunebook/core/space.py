@@ -139,7 +139,7 @@ class Setting:
         return json.dumps(plain, sort_keys=True, separators=(",", ":"))
 
     def __str__(self) -> str:
-        return ", ".join(f"{name}={value}" for name, value in self.values) or "all"
+        return ", ".join(f"{name}={_whole(value)}" for name, value in self.values) or "all"
 
 
 @dataclass(frozen=True)
