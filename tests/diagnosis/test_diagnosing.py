@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from hostile_evidence import evidences
+from hostile_evidence import DIVERGED, Ran, evidences
+from hostile_evidence import evidence_of as spelt_out
 from simulation import Plan, draw
+from tunebook.core.domains import Float
 from tunebook.core.evidence import Evidence
 from tunebook.core.findings import Question, Verdict
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.results import Results
+from tunebook.core.space import Space
 from tunebook.diagnosis import questions
 from tunebook.diagnosis.diagnosing import ANSWERS, diagnose, examine
 
@@ -86,3 +89,18 @@ def test_no_study_is_too_bad_to_be_answered(evidence: Evidence) -> None:
         for claim in finding.claims:
             assert claim.p is None or 0 <= claim.p <= 1
         assert not any(np.isnan(value) for value in finding.numbers.values())
+
+
+def test_where_no_trial_works_one_cause_is_said_and_nobody_is_sent_to_run_more() -> None:
+    space = Space.of(scientific={"opt": ["adam", "sgd"]}, nuisance={"rate": Float(0, 1)})
+    ran = [
+        Ran({"rate": i / 12}, 2.0, outcome=DIVERGED, setting=space.settings()[i % 2])
+        for i in range(12)
+    ]
+    said = examine(spelt_out(space, ran, trials=6))
+    causes = {one.sentence for one in said if " result" in one.sentence}
+    assert "No trial has a result." in causes
+    assert not any(
+        one.advice.startswith(("Run the study", "Run at least", "Wait", "Run every"))
+        for one in said
+    )

@@ -49,6 +49,7 @@ def test_an_unfinished_study_with_a_sufficient_plan_is_unknown() -> None:
     said = dimensions(tried(6, 4, 30))
     assert said.verdict is Verdict.UNKNOWN
     assert said.sentence == "6 of 30 trials have ended; 4 searched parameters ask for 20."
+    assert dimensions(tried(2, 1, 30)).sentence.endswith("; 1 searched parameter asks for 5.")
 
 
 def test_settings_are_counted_apart() -> None:

@@ -25,7 +25,7 @@ def test_without_replicates_the_best_configuration_should_be_repeated() -> None:
     assert said.verdict is Verdict.UNKNOWN
     assert said.sentence.startswith("No two trials share a configuration")
     assert said.advice == "Run the best configuration (trial 2) with 5 seeds."
-    assert trial_variance(evidence_of([])).advice == "Run one configuration with 5 seeds."
+    assert trial_variance(evidence_of([])).advice == "Run the study."
 
 
 def test_two_equal_trials_are_too_few() -> None:

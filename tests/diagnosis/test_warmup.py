@@ -75,4 +75,4 @@ def test_what_is_missing_is_named() -> None:
     assert said.advice == "Name it under knobs: warmup_steps (a fixed 0 where there is none)."
     nothing = warmup(evidence_of([], knobs=KNOBS, fixed={"warmup": 3}))
     assert nothing.verdict is Verdict.UNKNOWN
-    assert "No finished trial says both warmup and the number of steps." in nothing.sentence
+    assert nothing.sentence == "There is no result yet."

@@ -119,8 +119,8 @@ def tuned_budget(evidence: Evidence) -> Finding:
             )
         elif _plays(parameter, study.knobs.steps, LENGTHS):
             sentence = (
-                f"{parameter.name} is searched ({parameter.source}): longer trials mostly win, and "
-                "the best step of a long trial tells the same."
+                f"{parameter.name} is searched ({parameter.source}): the best step of a long "
+                "trial tells how long to train, so that no trial need be spent on it."
             )
             advice = (
                 f"Fix {parameter.name} for the whole study and read the best step from the curves."
@@ -139,7 +139,7 @@ def caveats(evidence: Evidence) -> Finding:
     fixed = [f"{p.name}={p.source.value}" for p in study.space if isinstance(p.source, Fixed)]
     values = [*fixed, *inherited]
     if not values:
-        return finding(CAVEATS, [], "No value is fixed: the conclusions rest on none.")
+        return finding(CAVEATS, [], "No value is fixed.")
     calm = f"The conclusions hold for {listed(values, most=12)}; another value may change them."
     return finding(CAVEATS, [], calm, numbers={"fixed": len(values)})
 

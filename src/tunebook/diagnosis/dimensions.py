@@ -8,6 +8,7 @@ from tunebook.core.trials import Replicate
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import counted
 from tunebook.diagnosis.questions import DIMENSIONS
+from tunebook.diagnosis.shortage import no_result, nothing_works
 
 # The playbook tunes one parameter of the optimiser with fewer than ten trials and two with up to
 # twenty-five: between five and ten trials for each. Below five a range is hardly seen.
@@ -30,7 +31,8 @@ def dimensions(evidence: Evidence) -> Finding:
         return unknown(
             DIMENSIONS,
             f"{_ended(arm)} of {_planned(evidence, arm)} trials have ended{_of(evidence, arm)}; "
-            f"{counted(len(arm.parameters), 'searched parameter')} ask for {_needed(arm)}.",
+            f"{counted(len(arm.parameters), 'searched parameter')} "
+            f"{'asks' if len(arm.parameters) == 1 else 'ask'} for {_needed(arm)}.",
             "Run the study to its end.",
         )
     fewest = min(arms, key=lambda arm: _ended(arm) / len(arm.parameters))
@@ -53,7 +55,9 @@ def _too_few(evidence: Evidence, arm: Arm) -> Claim | None:
         f"{_of(evidence, arm)}: {ended / searched:.1f} for each, where {TRIALS_FOR_EACH} see a "
         "range at all.",
         Verdict.PROBLEM if hopeless else Verdict.WATCH,
-        advice=f"Run {counted(needed - ended, 'more trial')}{_of(evidence, arm)}, or search only "
+        advice=no_result(evidence)[1]
+        if nothing_works(evidence)
+        else f"Run {counted(needed - ended, 'more trial')}{_of(evidence, arm)}, or search only "
         f"the {'one that matters' if affordable == 1 else f'{affordable} that matter'} most.",
         subject=str(arm.setting),
         numbers=_density(arm),

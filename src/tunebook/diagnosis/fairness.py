@@ -14,6 +14,7 @@ from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import counted, percent, shown
 from tunebook.diagnosis.questions import FAIRNESS
+from tunebook.diagnosis.shortage import no_result
 from tunebook.diagnosis.surfaces import LEAST_MODELLED, Tuned, tuned
 from tunebook.stats.multiplicity import holm
 from tunebook.stats.permutation import label_dependence
@@ -31,6 +32,8 @@ def fairness(evidence: Evidence) -> Finding:
     arms = evidence.arms
     if len(evidence.study.space.settings()) < 2:
         return finding(FAIRNESS, [], "There is one setting: nothing is compared.")
+    if not evidence.ranked:
+        return unknown(FAIRNESS, *no_result(evidence))
     if len(arms) < 2 or not all(arm.measured.readings for arm in arms):
         missing = [str(s) for s in evidence.study.space.settings() if not _has_results(arms, s)]
         return unknown(

@@ -19,6 +19,7 @@ from tunebook.diagnosis.judging import finding, listed, unknown
 from tunebook.diagnosis.phrases import counted, numbered, percent
 from tunebook.diagnosis.questions import INFEASIBLE
 from tunebook.diagnosis.ranges import place
+from tunebook.diagnosis.shortage import no_result
 from tunebook.diagnosis.tables import tabulate
 from tunebook.stats.arrays import Bools, Ints
 from tunebook.stats.permutation import label_dependence
@@ -93,7 +94,7 @@ def infeasible(evidence: Evidence) -> Finding:
             Claim(
                 f"{said} ({reasons}){_place(where)}.",
                 Verdict.PROBLEM if share >= MOST else Verdict.WATCH,
-                advice=_narrowed(where),
+                advice=_narrowed(where) if evidence.ranked else no_result(evidence)[1],
                 trials=tuple(r.number for r in bad),
             )
         )

@@ -18,6 +18,7 @@ from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import best_trial, counted, shown, times
 from tunebook.diagnosis.questions import OVERFITTING
 from tunebook.diagnosis.rises import LEAST_RISE, RisingCurve, clear, fall, screened, turned, without
+from tunebook.diagnosis.shortage import no_result
 from tunebook.diagnosis.signals import finite_points, losses_of, signal, validation_losses
 from tunebook.stats.permutation import rank_sum_p
 
@@ -37,7 +38,10 @@ def overfitting(evidence: Evidence) -> Finding:
             OVERFITTING,
             f"The study is about {scientific}: that trials with little of it overfit is what it "
             "measures, and no fault.",
+            f"Ask in a study that fixes {scientific}.",
         )
+    if not evidence.ranked:
+        return unknown(OVERFITTING, *no_result(evidence))
     interest = difference_of_interest(evidence) or 0.0
     curves = {r.number: losses_of(evidence, r) for r in evidence.only(Standing.MEASURED)}
     rising = _sound(evidence, curves, screened(curves, dict.fromkeys(curves, interest)))

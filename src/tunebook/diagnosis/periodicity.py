@@ -11,6 +11,7 @@ from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import best_trial, shown
 from tunebook.diagnosis.questions import PERIODICITY
+from tunebook.diagnosis.shortage import no_result
 from tunebook.diagnosis.signals import losses_of
 from tunebook.stats.periodicity import Rhythm, strongest_period
 
@@ -37,6 +38,8 @@ def periodicity(evidence: Evidence) -> Finding:
         and (rhythm := strongest_period(late)) is not None
     ]
     metric = evidence.objective.metric.name
+    if not evidence.ranked:
+        return unknown(PERIODICITY, *no_result(evidence))
     if interest is None or not known:
         return unknown(
             PERIODICITY,

@@ -12,6 +12,7 @@ from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import counted, shown
 from tunebook.diagnosis.questions import TRIAL_VARIANCE
+from tunebook.diagnosis.shortage import no_result
 from tunebook.stats.samples import PooledSd, detectable_difference, pooled_sd
 
 # Two equal trials bound their sd to a factor of 70; three to one of 12, four to 6.
@@ -28,13 +29,14 @@ def trial_variance(evidence: Evidence) -> Finding:
     """What equal configurations with different seeds differ by, and how many seeds that needs."""
     noise = trial_noise(evidence)
     best = evidence.best
+    if best is None:
+        return unknown(TRIAL_VARIANCE, *no_result(evidence))
     if noise is None or noise.freedom < LEAST_FREEDOM:
-        again = f"the best configuration (trial {best.number})" if best else "one configuration"
         seen = "Only two trials share" if noise is not None else "No two trials share"
         return unknown(
             TRIAL_VARIANCE,
             f"{seen} a configuration, so how much of a difference is luck is not known.",
-            f"Run {again} with {SEEDS_TO_RUN} seeds.",
+            f"Run the best configuration (trial {best.number}) with {SEEDS_TO_RUN} seeds.",
             numbers={} if noise is None else {"sd": noise.sd},
         )
     groups = replicated(evidence)

@@ -12,9 +12,15 @@ def no_result(evidence: Evidence) -> tuple[str, str]:
     """Why there is no result, and what to do: trials that ended without one need no more trials."""
     if not evidence.readings:
         return "There is no result yet.", "Run the study."
-    if evidence.only(Standing.PENDING) or not evidence.only(Standing.INFEASIBLE, Standing.BROKEN):
+    if not nothing_works(evidence):
         return "There is no result yet.", "Wait for the first results."
     return "No trial has a result.", "Find a configuration that works before any further trial."
+
+
+def nothing_works(evidence: Evidence) -> bool:
+    """Whether all trials have ended, none with a result."""
+    ended = evidence.only(Standing.INFEASIBLE, Standing.BROKEN)
+    return bool(ended) and not evidence.only(Standing.MEASURED, Standing.PENDING)
 
 
 def more_trials(evidence: Evidence, missing: int, least: str = "at least") -> str:

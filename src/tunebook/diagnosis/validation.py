@@ -12,6 +12,7 @@ from tunebook.diagnosis.effects import difference_of_interest, gain_of_tuning, i
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import shown
 from tunebook.diagnosis.questions import VALIDATION_SIZE
+from tunebook.diagnosis.shortage import no_result
 from tunebook.stats.samples import binomial_standard_error
 
 # The binomial error is a bound on what two trials, judged by one set, differ by through sampling:
@@ -36,11 +37,7 @@ def validation_size(evidence: Evidence) -> Finding:
         )
     interest = difference_of_interest(evidence)
     if evidence.best is None or interest is None:
-        return unknown(
-            VALIDATION_SIZE,
-            "No trial has a result yet, so there is no difference to compare with.",
-            "Wait for the first results.",
-        )
+        return unknown(VALIDATION_SIZE, *no_result(evidence))
     values = np.array([r.value for r in evidence.ranked], dtype=float)
     share = is_share(metric, values)
     error = binomial_standard_error(float(values[0]), examples) if share else None

@@ -8,6 +8,7 @@ from tunebook.core.findings import Claim, Finding, Verdict
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import best_trial, percent, shown
 from tunebook.diagnosis.questions import WARMUP
+from tunebook.diagnosis.shortage import no_result
 
 # The longest warmup that is worth trying, as a share of the training.
 LONGEST = 0.10
@@ -29,6 +30,8 @@ def warmup(evidence: Evidence) -> Finding:
         for arm in evidence.arms
         if arm.best and (share := _share(evidence, arm.best, name)) is not None
     ]
+    if not evidence.ranked:
+        return unknown(WARMUP, *no_result(evidence))
     if not shares:
         return unknown(
             WARMUP,
