@@ -7,6 +7,7 @@ that ends far above where it began; and a training loss that ends no lower than 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -23,6 +24,8 @@ LATE = 0.9
 SILENCE = 10
 # A loss that ends this many times above its first value has exploded, however few its points.
 EXPLODED = 100.0
+# Parts of a loss, such as a divergence from a prior, may begin at zero and grow.
+_PLAIN_LOSS = re.compile(r"(?i)^((train|training|val|valid|validation|eval|dev|test)[/_.\-])?loss$")
 # A training loss of fewer points than this may end high by chance.
 LEAST_POINTS = 32
 
@@ -52,9 +55,9 @@ def divergence(
             return f"{name} is not finite from step {_broken_at(curve)} on"
         if _goes_blank(curve, [c for other, c in curves.items() if other != name]):
             return f"{name} is blank after step {curve.steps[-1]} while other metrics go on"
-        if name in losses and _explodes(curve):
+        if (name == train_loss or _PLAIN_LOSS.search(name)) and _explodes(curve):
             began, ended = curve.values[0], curve.values[-1]
-            return f"{name} ended at {ended:.4g}, {ended / began:,.0f} times where it began"
+            return f"{name} ended at {ended:.4g}, far above the {began:.4g} that it began with"
     loss = curves.get(train_loss) if train_loss else None
     if loss is None or not len(loss):
         return ""
@@ -107,7 +110,7 @@ def _explodes(loss: Curve) -> bool:
     """Whether a loss ends far above its first value, which must be above zero to be multiplied."""
     if len(loss) < LEAST_ROWS or not loss.values[0] > 0:
         return False
-    return bool(loss.values[-1] > EXPLODED * loss.values[0])
+    return bool(loss.values[-1] / EXPLODED > loss.values[0])
 
 
 def _stops_early(loss: Curve, end: int) -> bool:
