@@ -59,7 +59,7 @@ def weigh(evidence: Evidence, data: Whole) -> Model:
     """The model of a study, made once."""
     if evidence not in _MODELS:
         process = fit(data.points, shortened_tail(data.losses), categories=data.categories)
-        shares = importance(process)
+        shares = importance(process, effects=False)
         p = [
             _tested(evidence, data, name) if share >= LEAST_SHARE else 1.0
             for name, share in zip(data.names, shares.total, strict=True)

@@ -42,7 +42,8 @@ class Importance:
     """Shares of the variance of the posterior mean over the cube.
 
     `first` (d,) is due to a parameter alone, `total` (d,) to it and all its interactions,
-    `pairs` (d, d) to two together beyond what each does alone; `effects` has one for each.
+    `pairs` (d, d) to two together beyond what each does alone; `effects` has one for each, where
+    they were asked for.
     """
 
     first: Array
@@ -51,8 +52,11 @@ class Importance:
     effects: tuple[Effect, ...]
 
 
-def importance(process: GaussianProcess, seed: int = 0) -> Importance:
-    """Sobol indices of the posterior mean by a scrambled Sobol sequence, and main effects."""
+def importance(process: GaussianProcess, seed: int = 0, *, effects: bool = True) -> Importance:
+    """Sobol indices of the posterior mean by a scrambled Sobol sequence, and main effects.
+
+    The effects cost more than the shares, and who does not look at them leaves them out.
+    """
     d = process.dimensions
     base, other = _two_samples(process, seed)
     at_base, at_other = process.mean(base), process.mean(other)
@@ -74,8 +78,8 @@ def importance(process: GaussianProcess, seed: int = 0) -> Importance:
     for pair in itertools.combinations(range(d), 2):
         share = closed(pair)[0] / variance - float(np.sum(singly[list(pair), 0]))
         pairs[pair] = pairs[pair[::-1]] = min(max(share, 0.0), 1.0)
-    effects = tuple(main_effect(process, column, base) for column in range(d))
-    return Importance(first, np.clip(singly[:, 1], 0.0, 1.0), pairs, effects)
+    shown = tuple(main_effect(process, column, base) for column in range(d)) if effects else ()
+    return Importance(first, np.clip(singly[:, 1], 0.0, 1.0), pairs, shown)
 
 
 def main_effect(process: GaussianProcess, column: int, others: Array) -> Effect:
@@ -87,7 +91,7 @@ def main_effect(process: GaussianProcess, column: int, others: Array) -> Effect:
         line = np.unique(process.points[:, column])
     else:
         line = np.linspace(0.0, 1.0, 17)
-    few = others[:64]
+    few = others[:32]
     grid = np.repeat(few[None], len(line), axis=0)
     grid[:, :, column] = line[:, None]
     mean, covariance = process.joint(grid.reshape(-1, process.dimensions))
