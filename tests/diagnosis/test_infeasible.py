@@ -133,6 +133,15 @@ def test_reasons_that_differ_in_numbers_are_one_and_the_others_are_counted_by_tr
     ) in said.sentence
 
 
+def test_a_loss_that_grew_is_one_reason_wherever_it_began() -> None:
+    ended = "train/loss ended at {}, far above the {} that it began with"
+    ran = [
+        Ran({"x": i / 9}, 0.2, outcome=_infeasible(ended.format(90 + i, 2 + i))) for i in range(9)
+    ]
+    said = infeasible(evidence_of(Space.of(nuisance={"x": Float(0, 1)}), ran))
+    assert "(train/loss ended far above where it began)" in said.sentence
+
+
 def _infeasible(why: str) -> Outcome:
     return Outcome(OutcomeKind.INFEASIBLE, why)
 

@@ -269,4 +269,5 @@ def _plain(reading: Reading) -> str:
         return "far worse than the median"
     kind = kind_of(reading.why).split(" from step ")[0]
     kind = re.sub(rf"^{_NUMBER} is ", "", re.sub(rf" at {_NUMBER}", "", kind))
-    return kind.replace(", no lower", " no lower") or "without a reason"
+    kind = re.sub(rf"the {_NUMBER} that it began with", "where it began", kind)
+    return re.sub(r" ended, (no lower|far above)", r" ended \1", kind) or "without a reason"
