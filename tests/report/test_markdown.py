@@ -97,6 +97,7 @@ def test_file_names_stay_in_their_folder() -> None:
 @example("=====")
 @example("[a]: /url")
 @example("_a_ *b* ~~c~~")
+@example("__0__")
 @example("\\")
 def test_any_text_is_shown_as_it_is(text: str) -> None:
     tokens = READER.parse(markdown.plain(text))

@@ -21,7 +21,7 @@ from tunebook.report.making import Comparison, Report
 
 MOST_ROWS: Final = 20
 # What Markdown or HTML would take for something else. An underscore within a word is harmless.
-_SPECIAL: Final = re.compile(r"[\\`*\[\]|~$]|(?<!\w)_|_(?!\w)|(?<=www)\.|:(?=//)|@")
+_SPECIAL: Final = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|(?<=www)\.|:(?=//)|@")
 # What begins a heading, a list or a line under a heading.
 _LEADING: Final = re.compile(r"^(\d*)(?=[#+\-=]|(?<=\d)[.)](?:\s|$))")
 _FILE_NAME: Final = re.compile(r"[^\w.\-]+")
