@@ -17,7 +17,7 @@ from attempts import curve, is_alive, outcome, read, spec_in, wait_for
 from tunebook.core.events import Started
 from tunebook.core.protocols import Run, TrainFunction
 from tunebook.core.trials import Cause, Outcome, OutcomeKind
-from tunebook.execution import beginning, family, keeper, worker
+from tunebook.execution import beginning, family, keeper, memory, worker
 from tunebook.execution.journal import Journal
 from tunebook.execution.slots import Slot
 from tunebook.execution.spec import Spec, StopRequest
@@ -128,7 +128,9 @@ def test_memory_of_several_processes_together(tmp_path: Path) -> None:
 
 
 def test_a_worker_within_its_memory_is_left_alone(tmp_path: Path) -> None:
-    spec = spec_in(tmp_path, slot=Slot(memory=200 * MB))
+    # The worker is a fork of this process, and shares what other tests have left in it.
+    own = memory.private_bytes(os.getpid())
+    spec = spec_in(tmp_path, slot=Slot(memory=200 * MB + own))
     spec.write()
 
     def train(run: Run) -> None:
