@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tunebook.charts.wording import change, limited, listed, metric_label, sentences
+from tunebook.charts.wording import change, limited, metric_label, sentences
 from tunebook.core.objective import Metric, Objective
+from tunebook.core.representation import listed
 
 
 def test_a_list_of_one_or_none_needs_no_and() -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tunebook.core.errors import UnknownName
 from tunebook.execution import readings
 
 
@@ -151,3 +152,10 @@ def test_row_25_a_name_is_text(name: object, shown: str) -> None:
 def test_what_cannot_be_shown_is_named_by_its_type() -> None:
     assert readings.shown(Torn()).startswith("<Torn instance at 0x")
     assert len(readings.shown(list(range(10**5)))) <= 60
+
+
+def test_a_parameter_that_a_trial_lacks_is_told_with_the_nearest() -> None:
+    params = {"learning_rate": 0.1}
+    assert readings.parameter(params, "learning_rate") == 0.1
+    with pytest.raises(UnknownName, match="no parameter 'learning_rte'; did you mean 'learning_r"):
+        readings.parameter(params, "learning_rte")

@@ -109,6 +109,13 @@ def test_what_to_do_next_is_the_advice_of_the_worst() -> None:
     assert wording.first_advice(of(RESULTS)) == ""
 
 
+def test_where_nothing_is_wrong_what_was_learnt_comes_before_what_was_not_recorded() -> None:
+    recorded = replace(UNKNOWN, question=questions.CODE, advice="Record the code.")
+    report = assemble(gather(RESULTS), (recorded, UNKNOWN))
+    assert wording.first_advice(report) == UNKNOWN.advice == "Run 5 seeds."
+    assert wording.first_advice(assemble(gather(RESULTS), (recorded,))) == "Record the code."
+
+
 def test_two_studies_in_words() -> None:
     report = compared()
     assert report.comparison is not None

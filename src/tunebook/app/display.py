@@ -17,7 +17,7 @@ from tunebook.app import tables, text
 from tunebook.app.progress import Display, Progress, SettingProgress
 from tunebook.core.events import Event, Finished, Noted
 from tunebook.core.objective import Measure
-from tunebook.core.representation import config_text, number, one_line
+from tunebook.core.representation import config_text, counted, number, one_line
 from tunebook.core.results import RUNNING
 from tunebook.core.study import Study
 from tunebook.core.trials import OutcomeKind
@@ -46,7 +46,7 @@ class Lines:
 
     @contextmanager
     def showing(self, progress: Progress) -> Iterator[Callable[[Event], None]]:
-        workers = text.count(progress.workers, "worker")
+        workers = counted(progress.workers, "worker")
         done = f"{progress.ended} of {progress.total} trials done"
         self.notice(f"{progress.study.name}: {done}, {workers}")
 
@@ -142,7 +142,7 @@ def chosen(progress: Progress, most: int) -> tuple[list[SettingProgress], str]:
         return settings, ""
     loss = progress.study.objective.metric.loss
     settings.sort(key=lambda s: loss(s.best[1].value) if s.best else float("inf"))
-    return settings[:most], f"and {text.count(len(settings) - most, 'more setting')}"
+    return settings[:most], f"and {counted(len(settings) - most, 'more setting')}"
 
 
 def name(setting: SettingProgress) -> str:

@@ -8,8 +8,9 @@ from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from tunebook.app import places, start, text, workflow
+from tunebook.app import places, start, workflow
 from tunebook.core.errors import UnknownName
+from tunebook.core.representation import counted
 from tunebook.core.results import Results
 from tunebook.report import html, making, markdown, objectives
 from tunebook.report.making import Report
@@ -69,7 +70,7 @@ def write(
         drawn = markdown.drawings(report)
         for name, drawing in drawn.items():
             start.write_text(pictures / name, drawing)
-        said.append(f"Wrote {text.count(len(drawn), 'picture')} into {pictures}.")
+        said.append(f"Wrote {counted(len(drawn), 'picture')} into {pictures}.")
     if document:
         start.write_text(document, markdown.document(report, _link(pictures, document)))
         said.append(f"Wrote {document}.")

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tunebook.app import display, places, text, workflow
+from tunebook.app import display, places, workflow
 from tunebook.core.errors import ProgramError, StudyChanged, StudyError, UnknownName
 from tunebook.core.objective import Metric
+from tunebook.core.representation import counted
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.study import Study
 from tunebook.execution import commands, programs
@@ -76,7 +77,7 @@ def join(wish: Wish, folder: Path, workers: int) -> str:
     if workers < 1:
         raise StudyError(f"the number of workers must be at least 1, got {workers}")
     if ownership.ask_for_workers(folder, name, workers):
-        return f"Asked the process that runs {name} for {text.count(workers, 'more worker')}."
+        return f"Asked the process that runs {name} for {counted(workers, 'more worker')}."
     raise UnknownName(f"no process runs {name} now; leave out --join to run it here")
 
 

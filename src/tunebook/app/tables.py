@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tunebook.app import text
-from tunebook.core.representation import config_text, number, one_line, value_text
+from tunebook.core.representation import config_text, counted, number, one_line, value_text
 
 Data = dict[str, Any]
 _STYLES = {"complete": "green", "infeasible": "yellow", "failed": "red", "crashed": "red"}
@@ -153,7 +153,7 @@ def _settings(rows: list[Data], better: str, most: int | None) -> list[Renderabl
         )
     return [
         table,
-        *([Text(f"and {text.count(left, 'more setting')}", style="dim")] if left else []),
+        *([Text(f"and {counted(left, 'more setting')}", style="dim")] if left else []),
     ]
 
 

@@ -25,15 +25,6 @@ def shorten(text: str, most: int = 120) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-def count(number: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> count(1, "worker"), count(3, "trial")
-    ('1 worker', '3 trials')
-    """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def duration(seconds: float | None) -> str:
     """A time in its two largest units.
 

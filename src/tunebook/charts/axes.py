@@ -10,10 +10,10 @@ from tunebook.charts.ranges import bounds, domain_of, parameter_axis, position, 
 from tunebook.charts.scales import ruler
 from tunebook.charts.scatter import scatter, scatter_note
 from tunebook.charts.selection import BEST_FEW, best_text, infeasible_text, without_value
-from tunebook.charts.wording import interval, limited, listed, metric_label, sentences
+from tunebook.charts.wording import interval, limited, metric_label, sentences
 from tunebook.core.domains import Choice, Value
 from tunebook.core.evidence import Evidence, Reading, Standing
-from tunebook.core.representation import one_line, value_text
+from tunebook.core.representation import listed, one_line, value_text
 from tunebook.core.space import Parameter
 
 MOST_PANELS = 24
@@ -84,7 +84,7 @@ def _sentence(evidence: Evidence, parameters: Sequence[Parameter]) -> str:
         f"{one_line(p.name)} {text}" for p in parameters if (text := _range(p, _values(best, p)))
     ]
     count = f"The best {len(best)} of {len(evidence.ranked)} trials have"
-    where = f"{count} {listed(ranges)}." if ranges and len(best) > 1 else ""
+    where = f"{count} {listed(ranges, most=4)}." if ranges and len(best) > 1 else ""
     return sentences(f"The best is {best_text(evidence)}.", where, infeasible_text(evidence))
 
 
@@ -111,6 +111,6 @@ def _range(parameter: Parameter, values: Sequence[Value]) -> str:
     if not values:
         return ""
     if isinstance(domain_of(parameter), Choice):
-        return listed(list(dict.fromkeys(map(value_text, values))))
+        return listed(list(dict.fromkeys(map(value_text, values))), most=4)
     numbers = [value for value in values if isinstance(value, int | float)]
     return interval(min(numbers), max(numbers)) if numbers else ""

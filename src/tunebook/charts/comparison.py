@@ -10,9 +10,9 @@ from tunebook.charts.figures import Axis, Figure, Line, Mark, Panel, Points
 from tunebook.charts.progress import best_axis, curve_marks, curve_of
 from tunebook.charts.ranges import parameter_axis, position, value_axis
 from tunebook.charts.selection import BEST_CURVES, MOST_POINTS, setting_text, shown, tooltip
-from tunebook.charts.wording import change, counted, limited, listed, metric_label, sentences
+from tunebook.charts.wording import change, limited, metric_label, sentences
 from tunebook.core.evidence import Arm, Evidence
-from tunebook.core.representation import number, one_line
+from tunebook.core.representation import counted, listed, number, one_line
 from tunebook.core.space import Parameter
 
 Pair = tuple[Evidence, Evidence]
@@ -113,14 +113,18 @@ def _axes(pair: Pair) -> Figure | None:
     table, cut = limited(("parameter", *_names(pair)), rows)
     left = {p.name for p in (*first, *second.values())} - {p.name for p in same}
     moved = [f"{name} from {a} to {b}" for name, a, b in rows if a != b]
-    text = f"The best trial moved in {listed(moved)}." if moved else "The best trials agree."
+    text = (
+        f"The best trial moved in {listed(moved, most=4)}." if moved else "The best trials agree."
+    )
     return Figure(
         "compare-axes",
         "Results of both studies along the parameters they share",
         text,
         tuple(panels),
         table,
-        sentences(f"Not searched alike in both: {listed(sorted(left))}." if left else "", cut),
+        sentences(
+            f"Not searched alike in both: {listed(sorted(left), most=4)}." if left else "", cut
+        ),
     )
 
 
@@ -183,7 +187,7 @@ def _which(pair: Pair) -> str:
         return f"Only {has} has a result."
     values = [best.value or 0.0 for best in bests if best is not None]
     shown = [f"{number(value)} in {name}" for value, name in zip(values, names, strict=True)]
-    text = f"The best results are {listed(shown)}"
+    text = f"The best results are {listed(shown, most=4)}"
     if values[0] == values[1]:
         return f"{text}."
     better = names[int(pair[0].objective.metric.is_better(values[1], values[0]))]

@@ -21,10 +21,10 @@ from tunebook.charts.selection import (
     tooltip,
 )
 from tunebook.charts.thinning import thin
-from tunebook.charts.wording import counted, limited, listed, sentences
+from tunebook.charts.wording import limited, sentences
 from tunebook.core.curves import Curve, Floats
 from tunebook.core.evidence import Evidence, Reading, Standing
-from tunebook.core.representation import number, one_line
+from tunebook.core.representation import counted, listed, number, one_line
 
 MOST_LINES = 100
 MOST_PANELS = 4
@@ -60,7 +60,7 @@ def training_curves(evidence: Evidence) -> Figure | None:
         sentences(
             left_out(len(best) + len(others), known, "trials", len(best)),
             _thinned(panels, evidence, drawn, (*best, *others)),
-            f"Also logged: {listed(more)}." if more else "",
+            f"Also logged: {listed(more, most=4)}." if more else "",
             cut,
         ),
     )

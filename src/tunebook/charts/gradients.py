@@ -12,10 +12,10 @@ from tunebook.charts.figures import Axis, Band, Bars, Figure, Line, Panel, Rule
 from tunebook.charts.ranges import LARGEST, value_axis
 from tunebook.charts.selection import BEST_CURVES, BEST_LINES, MANY, spread, tooltip
 from tunebook.charts.thinning import thin
-from tunebook.charts.wording import counted, limited, sentences
+from tunebook.charts.wording import limited, sentences
 from tunebook.core.curves import Curve, Floats
 from tunebook.core.evidence import Evidence, Reading
-from tunebook.core.representation import number
+from tunebook.core.representation import counted, number
 
 # What the norm is called where the study does not say.
 USUAL_NAME = "grad_norm"

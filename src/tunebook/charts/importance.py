@@ -12,11 +12,11 @@ import numpy as np
 
 from tunebook.charts.figures import Axis, Bars, Figure, Intervals, Panel, Rule, Tiles
 from tunebook.charts.selection import setting_text, spread
-from tunebook.charts.wording import limited, listed, sentences
+from tunebook.charts.wording import limited, sentences
 from tunebook.core.domains import Choice
 from tunebook.core.errors import StudyError
 from tunebook.core.evidence import Arm, Evidence
-from tunebook.core.representation import number, one_line
+from tunebook.core.representation import listed, number, one_line
 from tunebook.stats.gaussian_process import fit, shortened_tail
 from tunebook.stats.importance import Effect, Importance, importance
 
@@ -191,7 +191,7 @@ def _sentence(
         f"± {number(error)}; the noise of one trial is {number(effects[0].noise)}."
     )
     little = [name for name, share in zip(names, total, strict=True) if share < _SMALL]
-    return sentences(text, f"Less than 5%: {listed(little)}." if little else "")
+    return sentences(text, f"Less than 5%: {listed(little, most=4)}." if little else "")
 
 
 def _note(evidence: Evidence, arm: Arm, kept: int, names: tuple[str, ...]) -> str:
@@ -202,5 +202,5 @@ def _note(evidence: Evidence, arm: Arm, kept: int, names: tuple[str, ...]) -> st
         f"From a Gaussian process of {kept} of {known} trials{where}."
         if kept < known
         else f"From a Gaussian process of {known} trials{where}.",
-        f"Left out, for not every trial has them: {listed(lacking)}." if lacking else "",
+        f"Left out, for not every trial has them: {listed(lacking, most=4)}." if lacking else "",
     )

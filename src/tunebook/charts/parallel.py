@@ -20,10 +20,10 @@ from tunebook.charts.selection import (
     tooltip,
     without_value,
 )
-from tunebook.charts.wording import counted, limited, sentences
+from tunebook.charts.wording import limited, sentences
 from tunebook.core.domains import Choice
 from tunebook.core.evidence import Evidence, Reading
-from tunebook.core.representation import number, one_line, value_text
+from tunebook.core.representation import counted, number, one_line, value_text
 from tunebook.core.space import Parameter
 
 MOST_LINES = 300

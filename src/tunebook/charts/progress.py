@@ -15,10 +15,10 @@ from tunebook.charts.selection import (
     spread,
     without_value,
 )
-from tunebook.charts.wording import counted, limited, metric_label, sentences
+from tunebook.charts.wording import limited, metric_label, sentences
 from tunebook.core.curves import Floats
 from tunebook.core.evidence import Arm, Evidence, Reading, Standing
-from tunebook.core.representation import number
+from tunebook.core.representation import counted, number
 from tunebook.stats.best_of_k import BestOfK, best_of_k
 
 # The band's cost grows with the square of the trials; the picture does not change any more.

@@ -7,9 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from tunebook.charts.wording import counted, listed
 from tunebook.core.evidence import Evidence, Reading, Standing
-from tunebook.core.representation import number, one_line
+from tunebook.core.representation import counted, listed, number, one_line
 from tunebook.core.space import Setting
 
 # The trials that stand out in a scatter, and the lines that do so among curves.
@@ -71,7 +70,7 @@ def without_value(evidence: Evidence) -> str:
         for standing, words in _WORDS.items()
         if (found := evidence.only(standing))
     ]
-    return f"Not shown, for they have no result: {listed(missing)}." if missing else ""
+    return f"Not shown, for they have no result: {listed(missing, most=4)}." if missing else ""
 
 
 def tooltip(evidence: Evidence, reading: Reading) -> str:

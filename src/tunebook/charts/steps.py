@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from tunebook.charts.figures import Axis, Bars, Figure, Panel, Rule
-from tunebook.charts.wording import counted, limited, sentences
+from tunebook.charts.wording import limited, sentences
 from tunebook.core.curves import Floats
 from tunebook.core.evidence import Evidence, Standing
-from tunebook.core.representation import number
+from tunebook.core.representation import counted, number
 
 # Always before the first: far too many steps. Mostly after the second: too few.
 EARLY, LATE = 0.10, 0.75

@@ -11,10 +11,10 @@ import numpy as np
 from tunebook.charts.figures import Axis, Figure, Panel, Points
 from tunebook.charts.ranges import value_axis
 from tunebook.charts.selection import spread
-from tunebook.charts.wording import counted, limited, listed, sentences
+from tunebook.charts.wording import limited, sentences
 from tunebook.core.curves import Floats
 from tunebook.core.evidence import Evidence, Reading, Standing
-from tunebook.core.representation import number, one_line
+from tunebook.core.representation import counted, listed, number, one_line
 from tunebook.core.results import RUNNING, AttemptRecord
 from tunebook.core.trials import OutcomeKind
 

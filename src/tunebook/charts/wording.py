@@ -12,27 +12,6 @@ from tunebook.core.representation import number, one_line, value_text
 MOST_ROWS = 50
 
 
-def counted(count: int, noun: str) -> str:
-    """A number of things.
-
-    >>> counted(1, "trial"), counted(3, "trial")
-    ('1 trial', '3 trials')
-    """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
-def listed(words: Sequence[str], most: int = 4) -> str:
-    """Words with commas and an and.
-
-    >>> listed(["a", "b", "c"]), listed(["a", "b", "c"], most=1)
-    ('a, b and c', 'a and 2 more')
-    """
-    shown = list(words[:most])
-    if len(words) > most:
-        shown.append(f"{len(words) - most} more")
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-
-
 def interval(low: Value, high: Value) -> str:
     """The ends of a range.
 

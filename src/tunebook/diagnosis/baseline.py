@@ -9,8 +9,9 @@ import numpy as np
 
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted
 from tunebook.diagnosis.judging import finding, unknown
-from tunebook.diagnosis.phrases import counted, percent, shown
+from tunebook.diagnosis.phrases import percent, shown
 from tunebook.diagnosis.questions import BASELINE
 from tunebook.diagnosis.shortage import no_result
 from tunebook.stats.samples import binomial_standard_error

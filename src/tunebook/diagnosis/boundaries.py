@@ -11,9 +11,10 @@ from tunebook.core.domains import Float, Int
 from tunebook.core.domains import place as unit_place
 from tunebook.core.evidence import Arm, Evidence, Reading, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted, listed
 from tunebook.core.space import Parameter
-from tunebook.diagnosis.judging import finding, listed, unknown
-from tunebook.diagnosis.phrases import counted, of_setting, percent
+from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.phrases import of_setting, percent
 from tunebook.diagnosis.questions import SEARCH_SPACE
 from tunebook.diagnosis.ranges import Range, extended, place
 from tunebook.diagnosis.shortage import more_trials, no_result

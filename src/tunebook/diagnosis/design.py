@@ -7,12 +7,13 @@ from collections import defaultdict
 
 from tunebook.core.evidence import Evidence
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted, listed
 from tunebook.core.results import TrialRecord
 from tunebook.core.space import Fixed, Parameter, Role
 from tunebook.core.study import Study
 from tunebook.core.trials import NO_CODE, Code
-from tunebook.diagnosis.judging import finding, listed, unknown
-from tunebook.diagnosis.phrases import counted, numbered
+from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.phrases import numbered
 from tunebook.diagnosis.questions import CAVEATS, CODE, ONE_QUESTION, TUNED_BUDGET
 
 # Names that programs give what a knob would name, without their separators.

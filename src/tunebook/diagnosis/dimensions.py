@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tunebook.core.evidence import Arm, Evidence, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted
 from tunebook.core.trials import Replicate
 from tunebook.diagnosis.judging import finding, unknown
-from tunebook.diagnosis.phrases import counted
 from tunebook.diagnosis.questions import DIMENSIONS
 from tunebook.diagnosis.shortage import no_result, nothing_works
 

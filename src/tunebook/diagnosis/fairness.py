@@ -9,10 +9,11 @@ import numpy as np
 
 from tunebook.core.evidence import Arm, Evidence, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted
 from tunebook.diagnosis.dimensions import TRIALS_FOR_EACH
 from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
-from tunebook.diagnosis.phrases import counted, percent, shown
+from tunebook.diagnosis.phrases import percent, shown
 from tunebook.diagnosis.questions import FAIRNESS
 from tunebook.diagnosis.shortage import no_result
 from tunebook.diagnosis.surfaces import LEAST_MODELLED, Tuned, tuned

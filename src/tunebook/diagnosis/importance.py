@@ -10,10 +10,11 @@ import numpy as np
 from tunebook.core.curves import Floats
 from tunebook.core.evidence import Evidence, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted, listed
 from tunebook.core.space import Role
 from tunebook.diagnosis.infeasible import located
-from tunebook.diagnosis.judging import finding, listed, unknown
-from tunebook.diagnosis.phrases import counted, percent, shown
+from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.phrases import percent, shown
 from tunebook.diagnosis.questions import IMPORTANCE, NOTHING_MATTERS
 from tunebook.diagnosis.shortage import more_trials, no_result
 from tunebook.diagnosis.surfaces import Whole, whole

@@ -13,10 +13,11 @@ from tunebook.core.curves import Floats
 from tunebook.core.domains import Choice, Float, Int
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted, listed
 from tunebook.core.space import Parameter
 from tunebook.diagnosis.failures import LEAST_FAILURES, is_failure, kind_of
-from tunebook.diagnosis.judging import finding, listed, unknown
-from tunebook.diagnosis.phrases import counted, numbered, percent
+from tunebook.diagnosis.judging import finding, unknown
+from tunebook.diagnosis.phrases import numbered, percent
 from tunebook.diagnosis.questions import INFEASIBLE
 from tunebook.diagnosis.ranges import place
 from tunebook.diagnosis.shortage import no_result

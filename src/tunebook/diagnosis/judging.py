@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from tunebook.core.findings import Claim, Finding, Question, Verdict
+from tunebook.core.representation import listed
 from tunebook.stats.multiplicity import holm
 
 PROBLEM_BUDGET = 0.05
@@ -106,15 +107,3 @@ def _judged(one: Finding, verdicts: Sequence[Verdict]) -> Finding:
         trials=tuple(dict.fromkeys(n for _, claim in standing for n in claim.trials)),
         numbers={**one.numbers, **first.numbers},
     )
-
-
-def listed(names: Sequence[str], most: int = 3) -> str:
-    """Names as one says them.
-
-    >>> listed(["a"]), listed(["a", "b", "c"]), listed(["a", "b", "c", "d", "e"])
-    ('a', 'a, b and c', 'a, b, c and 2 more')
-    """
-    shown = list(names[:most])
-    if len(names) > most:
-        shown.append(f"{len(names) - most} more")
-    return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

@@ -11,11 +11,12 @@ from scipy.stats import rankdata
 from tunebook.core.curves import Floats
 from tunebook.core.evidence import Arm, Evidence, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted
 from tunebook.core.space import Role
 from tunebook.diagnosis.combining import BEST_FEW, CLEAR, p_of_any, p_of_best
 from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
-from tunebook.diagnosis.phrases import best_trial, counted, shown, times
+from tunebook.diagnosis.phrases import best_trial, shown, times
 from tunebook.diagnosis.questions import OVERFITTING
 from tunebook.diagnosis.rises import LEAST_RISE, RisingCurve, clear, fall, screened, turned, without
 from tunebook.diagnosis.shortage import no_result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tunebook.core.evidence import Arm, Evidence
+from tunebook.core.representation import listed
 
 
 def shown(value: float) -> str:
@@ -23,15 +24,6 @@ def percent(share: float) -> str:
     ('73%', '1.2%')
     """
     return f"{100 * share:.0f}%" if share >= 0.0995 or share <= 0 else f"{100 * share:.1f}%"
-
-
-def counted(n: int, noun: str) -> str:
-    """A number with its noun.
-
-    >>> counted(1, "trial"), counted(1200, "step")
-    ('1 trial', '1,200 steps')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def times(factor: float) -> str:
@@ -60,9 +52,4 @@ def numbered(trials: Sequence[int], most: int = 4) -> str:
     >>> numbered([3]), numbered([3, 5, 8]), numbered([1, 2, 3, 4, 5, 6])
     ('trial 3', 'trials 3, 5 and 8', 'trials 1, 2, 3, 4 and 2 more')
     """
-    names = [str(n) for n in trials[:most]]
-    if len(trials) > most:
-        names.append(f"{len(trials) - most} more")
-    if len(names) == 1:
-        return f"trial {names[0]}"
-    return f"trials {', '.join(names[:-1])} and {names[-1]}"
+    return f"trial{'' if len(trials) == 1 else 's'} {listed([str(n) for n in trials], most)}"

@@ -8,9 +8,10 @@ from collections import defaultdict
 from tunebook.core.domains import Value
 from tunebook.core.evidence import Evidence, Reading
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted
 from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
-from tunebook.diagnosis.phrases import counted, shown
+from tunebook.diagnosis.phrases import shown
 from tunebook.diagnosis.questions import TRIAL_VARIANCE
 from tunebook.diagnosis.shortage import no_result
 from tunebook.stats.samples import PooledSd, detectable_difference, pooled_sd

@@ -10,10 +10,11 @@ import numpy as np
 from tunebook.core.curves import Floats
 from tunebook.core.evidence import Arm, Evidence, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted
 from tunebook.diagnosis.dimensions import TRIALS_FOR_EACH
 from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
-from tunebook.diagnosis.phrases import counted, of_setting
+from tunebook.diagnosis.phrases import of_setting
 from tunebook.diagnosis.questions import SAMPLED_ENOUGH
 from tunebook.diagnosis.shortage import more_trials, no_result
 from tunebook.diagnosis.surfaces import LEAST_MODELLED, tuned

@@ -14,8 +14,9 @@ import numpy as np
 from tunebook.core.curves import Floats
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted
 from tunebook.diagnosis.judging import finding, unknown
-from tunebook.diagnosis.phrases import best_trial, counted, percent, times
+from tunebook.diagnosis.phrases import best_trial, percent, times
 from tunebook.diagnosis.questions import SPIKES
 from tunebook.diagnosis.signals import Signal, Wanted, finite_points, signal, to_log
 from tunebook.stats.instability import Spike, loss_spikes

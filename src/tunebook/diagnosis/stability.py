@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 from tunebook.core.evidence import Arm, Evidence, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted
 from tunebook.diagnosis.edges import Edge, edge_of, out_of_memory, rate_of
 from tunebook.diagnosis.gathering import has_diverged
 from tunebook.diagnosis.judging import finding, undecided, unknown
 from tunebook.diagnosis.onset import Manner, manner_of
-from tunebook.diagnosis.phrases import best_trial, counted, of_setting, shown, times
+from tunebook.diagnosis.phrases import best_trial, of_setting, shown, times
 from tunebook.diagnosis.questions import STABILITY
 
 # Fewer measured trials show no trend towards an edge.

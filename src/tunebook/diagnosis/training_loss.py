@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from tunebook.core.evidence import Arm, Evidence, Standing
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted
 from tunebook.diagnosis.combining import BEST_FEW, p_of_any, p_of_best
 from tunebook.diagnosis.judging import finding, unknown
-from tunebook.diagnosis.phrases import best_trial, counted, shown
+from tunebook.diagnosis.phrases import best_trial, shown
 from tunebook.diagnosis.questions import TRAINING_LOSS
 from tunebook.diagnosis.rises import LEAST_RISE, RisingCurve, clear, fall, screened, without
 from tunebook.diagnosis.signals import Signal, finite_points, signal, to_log

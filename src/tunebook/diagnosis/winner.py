@@ -16,11 +16,12 @@ from tunebook.core.curves import Floats
 from tunebook.core.domains import Float, Int
 from tunebook.core.evidence import Arm, Evidence, Reading
 from tunebook.core.findings import Finding
+from tunebook.core.representation import listed
 from tunebook.core.space import Parameter, Role
 from tunebook.core.trials import Replicate
 from tunebook.diagnosis.effects import difference_of_interest, least_loss
 from tunebook.diagnosis.fairness import unequal_looks
-from tunebook.diagnosis.judging import finding, listed, unknown
+from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import percent, shown
 from tunebook.diagnosis.questions import WINNER
 from tunebook.diagnosis.ranges import place

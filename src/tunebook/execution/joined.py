@@ -20,7 +20,6 @@ from types import MappingProxyType
 from typing import Any, NoReturn
 
 from tunebook.core.domains import Value
-from tunebook.core.errors import UnknownName, did_you_mean
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
 from tunebook.core.trials import Attempt, Outcome
@@ -89,9 +88,7 @@ class JoinedRun:
 
     @property
     def folder(self) -> Path:
-        place = self._spec.folder.parent / "files"
-        place.mkdir(mode=0o700, exist_ok=True)
-        return place
+        return self._spec.files
 
     @property
     def should_stop(self) -> bool:
@@ -102,11 +99,7 @@ class JoinedRun:
         return budget is not None and budget.unit == "seconds" and spent >= budget.amount
 
     def __getitem__(self, name: str) -> Value:
-        try:
-            return self._params[name]
-        except KeyError:
-            near = did_you_mean(name, self._params)
-            raise UnknownName(f"this trial has no parameter {name!r}{near}") from None
+        return readings.parameter(self._params, name)
 
     def log(self, metrics: Mapping[str, object], step: int | None = None) -> None:
         step = self._step + 1 if step is None else readings.whole_step(step)

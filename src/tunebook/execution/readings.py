@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import reprlib
 
+from tunebook.core.domains import Value
+from tunebook.core.errors import UnknownName, did_you_mean
+from tunebook.core.space import Config
+
 # Steps are stored as 64-bit numbers.
 LARGEST_STEP = 2**63 - 1
 
@@ -28,6 +32,15 @@ def metric_value(name: str, value: object) -> float:
         kind = type(value).__name__
         raise TypeError(f"the metric {name!r} must be a number, got {shown(value)} ({kind})")
     return reading
+
+
+def parameter(params: Config, name: str) -> Value:
+    """A trial's parameter by name; of a name it does not have, the nearest is offered."""
+    try:
+        return params[name]
+    except KeyError:
+        near = did_you_mean(name, params)
+        raise UnknownName(f"this trial has no parameter {name!r}{near}") from None
 
 
 def check_name(name: object) -> None:

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import NoReturn
 
 from tunebook.core.domains import Value
-from tunebook.core.errors import UnknownName, did_you_mean
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
 from tunebook.core.trials import Attempt, Cause, Outcome, OutcomeKind
@@ -67,9 +66,7 @@ class SpoolRun:
 
     @property
     def folder(self) -> Path:
-        place = self._spec.folder.parent / "files"
-        place.mkdir(mode=0o700, exist_ok=True)
-        return place
+        return self._spec.files
 
     @property
     def attempt(self) -> Attempt:
@@ -111,11 +108,7 @@ class SpoolRun:
         return False
 
     def __getitem__(self, name: str) -> Value:
-        try:
-            return self._params[name]
-        except KeyError:
-            near = did_you_mean(name, self._params)
-            raise UnknownName(f"this trial has no parameter {name!r}{near}") from None
+        return readings.parameter(self._params, name)
 
     def log(self, metrics: Mapping[str, object], step: int | None = None) -> None:
         if self._outcome is not None:

@@ -64,6 +64,13 @@ class Spec:
         return self.folder / "log.txt"
 
     @property
+    def files(self) -> Path:
+        """What a trial keeps for all of its attempts; made when first asked for."""
+        place = self.folder.parent / "files"
+        place.mkdir(mode=0o700, exist_ok=True)
+        return place
+
+    @property
     def lock(self) -> Path:
         return self.folder / "lock"
 

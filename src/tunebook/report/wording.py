@@ -8,8 +8,9 @@ from typing import Final
 from tunebook.core.evidence import Standing
 from tunebook.core.findings import Finding, Verdict
 from tunebook.core.objective import Objective
-from tunebook.core.representation import config_text, counts_text, number, one_line
+from tunebook.core.representation import config_text, counted, counts_text, number, one_line
 from tunebook.core.space import Derived
+from tunebook.diagnosis.phrases import numbered
 from tunebook.report.making import Comparison, Report, Row
 
 # Never colour alone: a mark and the word.
@@ -21,6 +22,8 @@ MARKS: Final = {
 }
 # Questions whose good answer is news in itself; who wins is told at the top.
 ANSWERS: Final = ("importance", "caveats")
+# Questions on what was learnt: where nothing is wrong, their advice is the next step.
+LEARNT: Final = ("winner", "trial-variance")
 NO_FINDINGS: Final = "No question could be asked: the study has no trials yet."
 TESTED: Final = (
     "A p-value counts once it is adjusted for all tests of the report; what was seen needs none."
@@ -56,9 +59,10 @@ def state(report: Report) -> str:
 def tense(report: Report) -> str:
     """A sentence for a study that has not ended, or nothing."""
     if report.running:
+        now = counted(report.running, "trial")
         return (
-            f"The study is running ({_count(report.running, 'trial')} now): this is how it stands, "
-            "and more trials may change it."
+            f"The study is running ({now} now): this is how it stands, and more trials may change "
+            "it."
         )
     if report.rows and not report.is_finished:
         return "The study has not ended: more trials may change what follows."
@@ -71,7 +75,7 @@ def tally(report: Report) -> str:
     A report without problems says so: their absence is the news.
     """
     names = {
-        Verdict.PROBLEM: lambda n: _count(n, "problem") if n else "no problem",
+        Verdict.PROBLEM: lambda n: counted(n, "problem") if n else "no problem",
         Verdict.WATCH: lambda n: f"{n} to watch",
         Verdict.UNKNOWN: lambda n: f"{n} unknown",
         Verdict.GOOD: lambda n: f"{n} good",
@@ -110,9 +114,17 @@ def answer(report: Report) -> str:
 
 
 def first_advice(report: Report) -> str:
-    """What to do next: the advice of the worst finding that has one."""
-    advised = report.with_verdict(Verdict.PROBLEM, Verdict.WATCH, Verdict.UNKNOWN)
-    return next((one_line(finding.advice) for finding in advised if finding.advice), "")
+    """What to do next: the advice of the worst finding that has one.
+
+    Where nothing is wrong, the study's own question comes before what was not recorded.
+    """
+    alarms = report.with_verdict(Verdict.PROBLEM, Verdict.WATCH)
+    unknown = sorted(
+        report.with_verdict(Verdict.UNKNOWN),
+        key=lambda finding: finding.question.key not in LEARNT,
+    )
+    advised = (finding for finding in (*alarms, *unknown) if finding.advice)
+    return next((one_line(finding.advice) for finding in advised), "")
 
 
 def trials(numbers: tuple[int, ...], most: int = 12) -> str:
@@ -121,11 +133,7 @@ def trials(numbers: tuple[int, ...], most: int = 12) -> str:
     >>> trials((3, 7)), trials((5,)), trials(tuple(range(1, 21)), most=3)
     ('trials 3 and 7', 'trial 5', 'trials 1, 2, 3 and 17 more')
     """
-    shown = [str(n) for n in numbers[:most]]
-    if len(numbers) > most:
-        shown.append(f"{len(numbers) - most} more")
-    names = " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)
-    return f"trial{'' if len(numbers) == 1 else 's'} {names}"
+    return numbered(numbers, most)
 
 
 def method(finding: Finding) -> str:
@@ -206,7 +214,3 @@ def measured(report: Report) -> int:
 
 def _of_trials(report: Report) -> str:
     return f"{number(report.best[0].value)} (the best of {measured(report)} measured)"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
