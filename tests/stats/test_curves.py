@@ -107,3 +107,24 @@ def test_saturation_is_when_the_curve_stays_near_its_end() -> None:
     assert saturation_step([1, 2], [1.0, 2.0], tolerance=1.0) is None
     holes = np.where(steps % 30 == 0, np.nan, noisy)
     assert saturation_step(steps, holes, tolerance=0.02) == pytest.approx(step, abs=60)
+
+
+def test_the_error_of_a_slope_is_that_of_the_whole_matrix_of_correlations() -> None:
+    random = np.random.default_rng(4)
+    steps, values = np.arange(60.0), np.cumsum(random.normal(size=60))
+    found = end_slope(steps, values, share=1.0)
+    assert found is not None
+    centred = steps - steps.mean()
+    squares = float(centred @ centred)
+    residuals = values - values.mean() - found.per_step * centred
+    noise = fit_ar1(residuals, fitted=2)
+    assert noise is not None
+    lags = np.abs(np.arange(60)[:, None] - np.arange(60))
+    form = float(centred @ found.rho**lags @ centred)
+    assert found.error == pytest.approx(np.sqrt(form) * noise.sd / squares, rel=1e-9)
+
+
+def test_a_very_long_curve_needs_no_matrix() -> None:
+    found = end_slope(np.arange(300_000), np.random.default_rng(0).normal(size=300_000))
+    assert found is not None
+    assert found.error > 0.0

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 from scipy.ndimage import median_filter
+from scipy.signal import lfilter
 
 from tunebook.stats.arrays import Floats, usable
 
@@ -138,8 +139,9 @@ def end_slope(steps: ArrayLike, values: ArrayLike, share: float = 0.3) -> Slope 
         return None
     # Half a standard error is added: too low a correlation misleads more than too high a one.
     rho = min(noise.rho + 0.5 * math.sqrt((1.0 - noise.rho**2) / count), 0.98)
-    lags = np.abs(np.arange(count)[:, None] - np.arange(count))
-    variance = float(centred @ (rho**lags) @ centred) * noise.sd**2 / squares**2
+    # The form of the matrix rho**|i - j|, without the matrix: a curve may have a million points.
+    before = lfilter([0.0, rho], [1.0, -rho], centred)
+    variance = (squares + 2.0 * float(centred @ before)) * noise.sd**2 / squares**2
     error = math.sqrt(max(variance, 0.0))
     freedom = max(count * (1.0 - rho) / (1.0 + rho) - 2.0, 2.0)
     z = slope / error if error > 0.0 else math.copysign(math.inf, slope) if slope else 0.0
