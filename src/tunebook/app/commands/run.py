@@ -1,0 +1,91 @@
+"""`tunebook run`: a study, to its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tunebook.app.commands.options import AsJson, Folder, Quiet
+from tunebook.app.commands.printing import exit_code, print_json, word
+
+if TYPE_CHECKING:
+    from tunebook.running.loop import Ending
+
+
+def run(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A study file.")],
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", "-w", help="Trials at a time [default: what fits].", metavar="N"),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option("--trials", help="Trials for each setting, in all.", metavar="N"),
+    ] = None,
+    inline: Annotated[
+        bool, typer.Option("--inline", help="Run trials in this process, one by one (debuggers).")
+    ] = False,
+    join: Annotated[
+        bool, typer.Option("--join", help="Add workers to the process that runs this study.")
+    ] = False,
+    new_study: Annotated[
+        str | None,
+        typer.Option("--new-study", help="Run it as a child study of this name.", metavar="NAME"),
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Try failed trials again.")
+    ] = False,
+    grace: Annotated[
+        float,
+        typer.Option("--grace", help="Seconds to save and leave after Ctrl-C.", metavar="S", min=0),
+    ] = 30.0,
+    folder: Folder = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run a study to its number of trials; run it again to continue.
+
+    Example: tunebook run study.yaml --workers 4
+    """
+    from tunebook.app import describe, places, start
+    from tunebook.app.workflow import Options
+
+    place = places.book_folder(folder)
+    wish = start.Wish(file, trials, new_study)
+    if join:
+        typer.echo(start.join(wish, place, workers or 1))
+        return
+    options = Options(workers=workers, inline=inline, retry_failed=retry_failed, grace=grace)
+    ending, results = start.run_file(wish, place, options, quiet=quiet, machine=as_json)
+    data = describe.study(results, top=5)
+    if as_json:
+        print_json({"ended": word(ending), "reason": ending.paused, **data})
+    elif not quiet:
+        from tunebook.app import tables
+
+        tables.console().print(tables.study(data, most=20))
+        typer.echo(_farewell(ending, data, file))
+    if ending.paused:
+        from tunebook.app.text import lines
+
+        advice = (
+            "Mend the program and run again: failed trials are tried again when the code has "
+            "changed, or with --retry-failed."
+        )
+        typer.echo(lines(f"{ending.paused}\n{advice}"), err=True)
+    raise typer.Exit(exit_code(ending))
+
+
+def _farewell(ending: Ending, data: dict[str, Any], file: Path) -> str:
+    if not ending.done:
+        return f"\nTo continue: tunebook run {file}"
+    broken = [row["trial"] for row in data["not_complete"] if row["status"] != "infeasible"]
+    if broken:
+        return (
+            f"\nWhat went wrong: tunebook show {data['study']} {broken[0]}. What failed is tried "
+            "again when the\ncode has changed, or with --retry-failed."
+        )
+    trial = f" {data['best'][0]['trial']}" if data["best"] else ""
+    return f"\nMore: tunebook show {data['study']}{trial}; tunebook book"
