@@ -11,6 +11,8 @@ each attempt whose keeper has ended.
 
 from __future__ import annotations
 
+import gc
+import importlib
 import os
 import select
 import signal
@@ -50,6 +52,7 @@ def _live(channel: Channel) -> None:
     obstacle = _obstacle() if first["warm"] else None
     channel.send({"obstacle": obstacle})
     if obstacle is None:
+        _prepare_to_fork()
         _Server(channel, _how_to_work(function, first["program"])).serve()
 
 
@@ -106,6 +109,15 @@ class _Server:
         os.setsid()
         spec = Spec.read(Path(folder))
         keeper.keep(spec, lambda: self._work(spec))
+
+
+def _prepare_to_fork() -> None:
+    """What every worker would do again: the import that seeding asks for, and copies of pages."""
+    if "numpy" in sys.modules:
+        importlib.import_module("numpy.random")
+    # A collection writes to every object it looks at, and so copies the page it lies on.
+    gc.collect()
+    gc.freeze()
 
 
 def _how_to_work(function: TrainFunction | None, program: str) -> Callable[[Spec], None]:

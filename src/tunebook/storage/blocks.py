@@ -19,6 +19,9 @@ FULL = 65_536  # points: a full block is not rewritten while its attempt runs
 Parts: TypeAlias = dict[str, list[tuple[Ints, Floats, Floats]]]
 
 
+_INSERT_BLOCK, _INSERT_COLUMN = insert(schema.blocks), insert(schema.columns)
+
+
 def parts_of(blocks: Iterable[Block]) -> Parts:
     """Blocks taken apart into metrics."""
     parts: Parts = {}
@@ -53,17 +56,18 @@ def save(connection: Connection, attempt: int, blocks: Iterable[Block]) -> None:
     pieces = (piece for block in blocks for piece in _pieces(block))
     for block in sorted(pieces, key=lambda piece: len(piece) < FULL):
         inserted = connection.execute(
-            insert(schema.blocks).values(
-                attempt=attempt,
-                count=len(block),
-                first_step=int(block.steps[0]),
-                last_step=int(block.steps[-1]),
-                steps=chunks.pack_ints(block.steps),
-                seconds=chunks.pack_seconds(block.seconds),
-            )
+            _INSERT_BLOCK,
+            {
+                "attempt": attempt,
+                "count": len(block),
+                "first_step": int(block.steps[0]),
+                "last_step": int(block.steps[-1]),
+                "steps": chunks.pack_ints(block.steps),
+                "seconds": chunks.pack_seconds(block.seconds),
+            },
         )
         connection.execute(
-            insert(schema.columns),
+            _INSERT_COLUMN,
             [
                 {"block": inserted.lastrowid, "metric": name, "values": chunks.pack_floats(values)}
                 for name, values in zip(block.names, block.values, strict=True)

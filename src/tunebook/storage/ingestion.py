@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, select, update
+from sqlalchemy import Connection, Row, Update, bindparam, select, update
 from sqlalchemy.dialects.sqlite import insert as insert_or_keep
 
 from tunebook.core.codec import dumps
@@ -17,7 +17,7 @@ from tunebook.storage import blocks, schema
 MOST_PARTS = 64
 
 _LATER = schema.attempts.alias()
-# Built once: this runs for every event, and building it takes longer than running it.
+# Built once: these run for every event, and building them takes longer than running them.
 _OPEN_ATTEMPT = (
     select(
         schema.attempts.c.id,
@@ -38,6 +38,17 @@ _OPEN_ATTEMPT = (
         .exists(),
     )
 )
+_OF_ATTEMPT = update(schema.attempts).where(schema.attempts.c.id == bindparam("key"))
+
+
+def _setting(*columns: str) -> Update:
+    return _OF_ATTEMPT.values({name: bindparam(name) for name in columns})
+
+
+_START = _setting("host", "pid")
+_GROW = _setting("offset", "last_step", "parts")
+_RESUME = _setting("source", "resumed_at", "last_step")
+_FINISH = _setting("outcome", "seconds")
 
 
 def append_event(connection: Connection, event: Event) -> bool:
@@ -49,13 +60,14 @@ def append_event(connection: Connection, event: Event) -> bool:
         return False
     match event:
         case Started():
-            _update(connection, row.id, host=plain(event.host), pid=event.pid)
+            _update(connection, _START, row.id, host=plain(event.host), pid=event.pid)
         case Logged():
             _append_points(connection, row, event)
         case Resumed():
             last_step = max(row.last_step, event.step)
             _update(
                 connection,
+                _RESUME,
                 row.id,
                 source=event.source,
                 resumed_at=event.step,
@@ -65,8 +77,10 @@ def append_event(connection: Connection, event: Event) -> bool:
             note = insert_or_keep(schema.notes).values(attempt=row.id, text=plain(event.text))
             connection.execute(note.on_conflict_do_nothing())
         case Finished():
-            blocks.consolidate(connection, row.id)
-            _update(connection, row.id, outcome=dumps(event.outcome), seconds=event.seconds)
+            if row.parts > 1:
+                blocks.consolidate(connection, row.id)
+            outcome = dumps(event.outcome)
+            _update(connection, _FINISH, row.id, outcome=outcome, seconds=event.seconds)
     return True
 
 
@@ -93,12 +107,11 @@ def _append_points(connection: Connection, row: Row[*tuple[Any, ...]], event: Lo
     arrived = blocks.merge(blocks.parts_of(named))
     blocks.save(connection, row.id, arrived)
     parts = row.parts + bool(arrived)
-    if parts >= MOST_PARTS:
+    if arrived and parts % MOST_PARTS == 0:
         blocks.consolidate_tail(connection, row.id)
-        parts = 0
     last_step = max([row.last_step, *(int(block.steps[-1]) for block in arrived)])
-    _update(connection, row.id, offset=event.offset, last_step=last_step, parts=parts)
+    _update(connection, _GROW, row.id, offset=event.offset, last_step=last_step, parts=parts)
 
 
-def _update(connection: Connection, key: int, **values: object) -> None:
-    connection.execute(update(schema.attempts).where(schema.attempts.c.id == key).values(**values))
+def _update(connection: Connection, statement: Update, key: int, **values: object) -> None:
+    connection.execute(statement, {"key": key, **values})

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import cache
 from pathlib import Path
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, bindparam, select
 
 from tunebook.core.codec import loads
 from tunebook.core.errors import UnknownName, did_you_mean
@@ -15,6 +15,8 @@ from tunebook.core.study import Study
 from tunebook.core.trials import NO_CODE, Trial
 from tunebook.storage import blocks, schema
 from tunebook.storage.lineage import curves_in_force
+
+_KEY_OF_STUDY = select(schema.studies.c.id).where(schema.studies.c.name == bindparam("name"))
 
 
 def attempt_folder(folder: Path, study: int, trial: int, attempt: int) -> str:
@@ -38,8 +40,20 @@ def find_study(connection: Connection, name: str) -> tuple[int, Study]:
     """The key of a study that must exist, and the study."""
     found = look_up_study(connection, name)
     if found is None:
-        raise UnknownName(f"the book has no study {name!r}{nearest_study(connection, name)}")
+        raise _unknown(connection, name)
     return found
+
+
+def find_key(connection: Connection, name: str) -> int:
+    """The key of a study that must exist."""
+    key = connection.execute(_KEY_OF_STUDY, {"name": name}).scalar_one_or_none()
+    if key is None:
+        raise _unknown(connection, name)
+    return int(key)
+
+
+def _unknown(connection: Connection, name: str) -> UnknownName:
+    return UnknownName(f"the book has no study {name!r}{nearest_study(connection, name)}")
 
 
 def nearest_study(connection: Connection, name: str) -> str:

@@ -56,7 +56,7 @@ trials = Table(
     UniqueConstraint("study", "setting", "origin", "origin_index"),
 )
 
-# `parts` counts the pieces in which points came since they were last merged.
+# `parts` counts the pieces in which points came.
 attempts = Table(
     "attempts",
     metadata,
