@@ -32,6 +32,10 @@ def on_book(
     if compare == chosen:
         raise UnknownName(f"{chosen} cannot be compared with itself; name another study")
     results = workflow.results(chosen, folder)
+    if results.study.asked is not None and objective is None and compare is None:
+        from tunebook.app import probing
+
+        return probing.replayed(results, folder)
     other = workflow.results(compare, folder) if compare else None
     count = len(results) + len(other or ())
     if count >= _MANY:

@@ -44,6 +44,8 @@ def call_note(arguments: Sequence[str] | None = None) -> str | None:
 
 
 def _command(study: Study, parent: Study | None, record: TrialRecord | None) -> str:
+    if study.asked is not None and study.file:
+        return f"tunebook probe {study.asked.procedure} {shlex.quote(study.file)}"
     if study.file:
         name = f" --new-study {study.name}" if parent and parent.file == study.file else ""
         return f"tunebook run {shlex.quote(study.file)} --trials {study.trials}{name}"

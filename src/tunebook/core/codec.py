@@ -36,6 +36,7 @@ _CLASSES: dict[str, type] = {
         study.Divergence,
         study.Sampling,
         study.MoreTrials,
+        study.Asked,
         study.Study,
         trials.Cause,
         trials.OutcomeKind,

@@ -112,6 +112,27 @@ class MoreTrials:
 
 
 @dataclass(frozen=True)
+class Asked:
+    """The procedure that a study is a stage of: enough to follow it again from the book.
+
+    `about` is the study that it was asked about, `start` the configuration that it varies and
+    `source` where that came from. A procedure that is begun anew is in another `round`.
+    """
+
+    procedure: str
+    about: Study
+    start: tuple[tuple[str, Value], ...] = ()
+    source: str = ""
+    options: tuple[tuple[str, Value], ...] = ()
+    round: int = 1
+
+    def stage(self, name: str) -> str:
+        """What the study of a stage is called in the book."""
+        again = f"-{self.round}" if self.round > 1 else ""
+        return f"{self.about.name}.{self.procedure}{again}.{name}"
+
+
+@dataclass(frozen=True)
 class Study:
     """One question. A value: it holds no store, and running it does not change it."""
 
@@ -134,6 +155,7 @@ class Study:
     baseline: tuple[tuple[str, Value], ...] = ()
     note: str = ""
     file: str = ""
+    asked: Asked | None = None
 
     def __post_init__(self) -> None:
         if not _NAME.match(self.name):

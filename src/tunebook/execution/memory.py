@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import resource
+from contextlib import suppress
 from pathlib import Path
 
 from tunebook.execution import cgroups
@@ -36,6 +37,18 @@ def private_bytes(pid: int) -> int:
     lines = cgroups.content_of(Path(f"/proc/{pid}/smaps_rollup")).splitlines()
     wanted = ("Pss_Anon:", "Pss_Shmem:")
     return sum(int(line.split()[1]) for line in lines if line.startswith(wanted)) * 1024
+
+
+def resident_bytes() -> int:
+    """What this process and its descendants have in memory, whether they share it or not."""
+    import psutil
+
+    this = psutil.Process()
+    used = 0
+    for process in (this, *this.children(recursive=True)):
+        with suppress(psutil.Error):
+            used += process.memory_info().rss
+    return used
 
 
 def oom_kills() -> int:

@@ -16,11 +16,14 @@ from tunebook.core.domains import Value
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
 from tunebook.core.trials import Attempt, Cause, Outcome, OutcomeKind
-from tunebook.execution import checkpoints, readings, records
+from tunebook.execution import checkpoints, memory, readings, records
 from tunebook.execution.journal import Journal
 from tunebook.execution.spec import Spec, StopRequest
 
 LONGEST_REASON = 300
+MEMORY = "memory/bytes"
+# Looking walks the trial's processes: cheap, but not at every step.
+MEMORY_SECONDS = 0.2
 _LOOK_SECONDS = 0.05
 
 
@@ -45,6 +48,7 @@ class SpoolRun:
         self._watched = _watched(spec)
         self._parts: dict[str, float] = {}
         self._timed = -1
+        self._next_look = 0.0 if spec.terms.measured else math.inf
         self._asked = asked or (lambda: StopRequest.read(spec.folder))
         self._looked = -math.inf
         self._request: StopRequest | None = None
@@ -140,6 +144,8 @@ class SpoolRun:
         if names and self._journal.is_own:
             seconds = time.monotonic() - self._began
             self._journal.add((step, seconds, tuple(names), tuple(values)))
+            if seconds > self._next_look:
+                self._add_memory(step, seconds)
         if bad is not None:
             self._diverged(*bad, step)
 
@@ -230,6 +236,14 @@ class SpoolRun:
             names = tuple(f"time/{part}" for part in parts)
             seconds = time.monotonic() - self._began
             self._journal.add((step, seconds, names, tuple(parts.values())))
+
+    def _add_memory(self, step: int, seconds: float) -> None:
+        """What the trial's processes have in memory now, as a metric, at most once for a step."""
+        self._next_look = seconds + MEMORY_SECONDS
+        if step > self._last.get(MEMORY, -1):
+            self._last[MEMORY] = step
+            used = float(memory.resident_bytes())
+            self._journal.add((step, seconds, (MEMORY,), (used,)))
 
     def _training_seconds(self) -> float:
         return self._inherited + time.monotonic() - self._began

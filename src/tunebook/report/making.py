@@ -108,6 +108,18 @@ class Report:
     def with_verdict(self, *verdicts: Verdict) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if finding.verdict in verdicts)
 
+    @property
+    def raised(self) -> tuple[Finding, ...]:
+        """What is told in full: what speaks against the study and, of a probe, its answers."""
+        if self.study.asked is not None:
+            return self.with_verdict(Verdict.PROBLEM, Verdict.WATCH, Verdict.GOOD)
+        return self.with_verdict(Verdict.PROBLEM, Verdict.WATCH)
+
+    @property
+    def calm(self) -> tuple[Finding, ...]:
+        """Questions with good answers, of which few words are made."""
+        return () if self.study.asked is not None else self.with_verdict(Verdict.GOOD)
+
     def __str__(self) -> str:
         from tunebook.report import terminal
 

@@ -115,11 +115,10 @@ def _findings(report: Report) -> Iterator[str]:
         yield wording.NO_FINDINGS
         return
     yield f"**{wording.tally(report)}**"
-    for finding in report.with_verdict(Verdict.PROBLEM, Verdict.WATCH, Verdict.UNKNOWN):
+    for finding in (*report.raised, *report.with_verdict(Verdict.UNKNOWN)):
         yield from _finding(finding)
-    good = report.with_verdict(Verdict.GOOD)
-    if good:
-        rows = [(finding.question.text, finding.sentence) for finding in good]
+    if report.calm:
+        rows = [(finding.question.text, finding.sentence) for finding in report.calm]
         yield f"### {wording.MARKS[Verdict.GOOD]} good"
         yield table(("question", "answer"), rows)
 

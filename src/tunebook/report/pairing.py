@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from tunebook.charts.figures import Figure, Table
-from tunebook.core.findings import Finding, Verdict
+from tunebook.core.findings import Finding
 from tunebook.core.representation import one_line
 from tunebook.report.making import Report
 
@@ -49,7 +49,7 @@ def beside(report: Report) -> dict[str, Figure]:
     """
     taken: dict[str, Figure] = {}
     shown: set[str] = set()
-    for finding in report.with_verdict(Verdict.PROBLEM, Verdict.WATCH):
+    for finding in report.raised:
         figure = next((f for f in wanted(finding, report) if f.key not in shown), None)
         if figure is not None:
             shown.add(figure.key)
@@ -67,7 +67,8 @@ def wanted(finding: Finding, report: Report) -> Iterator[Figure]:
     """The figures that show the answer to a question, best first."""
     known = {figure.key: figure for figure in report.figures}
     metric = report.objective.metric.name
-    for key in FIGURES.get(finding.question.key, ()):
+    # The picture of a probe's answer has the name of its question.
+    for key in FIGURES.get(finding.question.key, (finding.question.key,)):
         if key == METRIC and CURVES in known:
             yield from _curve(known[CURVES], metric)
         elif key == AXIS and AXES in known:

@@ -108,15 +108,14 @@ def _findings(report: Report) -> RenderableType:
         return Text(wording.NO_FINDINGS)
     grid = _grid(9)
     said = [
-        (finding.verdict, one_line(finding.sentence), finding.advice)
-        for finding in report.with_verdict(Verdict.PROBLEM, Verdict.WATCH)
+        (finding.verdict, one_line(finding.sentence), finding.advice) for finding in report.raised
     ]
     said += [(Verdict.UNKNOWN, *pair) for pair in wording.unknown(report)]
     for verdict, sentence, advice in said:
         grid.add_row(_mark(verdict), sentence)
         if advice:
             grid.add_row("", _advice(advice))
-    for line in wording.good(report.with_verdict(Verdict.GOOD)):
+    for line in wording.good(report.calm):
         grid.add_row(_mark(Verdict.GOOD), line)
     return Group(Text(wording.tally(report), style="bold"), grid)
 

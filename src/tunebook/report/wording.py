@@ -118,12 +118,11 @@ def first_advice(report: Report) -> str:
 
     Where nothing is wrong, the study's own question comes before what was not recorded.
     """
-    alarms = report.with_verdict(Verdict.PROBLEM, Verdict.WATCH)
     unknown = sorted(
         report.with_verdict(Verdict.UNKNOWN),
         key=lambda finding: finding.question.key not in LEARNT,
     )
-    advised = (finding for finding in (*alarms, *unknown) if finding.advice)
+    advised = (finding for finding in (*report.raised, *unknown) if finding.advice)
     return next((one_line(finding.advice) for finding in advised), "")
 
 

@@ -5,6 +5,7 @@ Importing this package loads pydantic and ruamel.yaml: import it where it is use
 
 from __future__ import annotations
 
+from tunebook.studyfile.editing import edit_text as edit_text
 from tunebook.studyfile.parsing import parse as parse
 from tunebook.studyfile.parsing import read as read
 from tunebook.studyfile.shape import json_schema as json_schema

@@ -45,7 +45,7 @@ def dump(content: Mapping[str, Any]) -> str:
       dropout: {linear: [0, 0.5]}
     """
     blocks = {key: _section(key, part) for key, part in content.items()}
-    return _dump(CommentedMap(blocks))
+    return write_again(CommentedMap(blocks))
 
 
 def inline(value: Any) -> str:
@@ -54,38 +54,51 @@ def inline(value: Any) -> str:
     >>> inline([0.5, "relu", "1", None])
     '[0.5, relu, "1", null]'
     """
-    return _dump(CommentedMap({"_": _flow(value)})).removeprefix("_: ").rstrip("\n")
+    return write_again(CommentedMap({"_": flow(value)})).removeprefix("_: ").rstrip("\n")
 
 
-def _dump(content: CommentedMap | CommentedSeq) -> str:
+def read_again(text: str) -> CommentedMap:
+    """The content of a study file together with its comments, for `write_again`."""
+    content: CommentedMap = _yaml().load(text)
+    return content
+
+
+def write_again(content: CommentedMap | CommentedSeq) -> str:
+    """The text of a study file, with the comments that came with its content."""
+    text = io.StringIO()
+    _yaml().dump(content, text)
+    return text.getvalue()
+
+
+def _yaml() -> YAML:
     yaml = YAML(typ="rt", pure=True)
     yaml.Representer, yaml.width = _Representer, _WIDTH
     yaml.brace_single_entry_mapping_in_flow_sequence = True
+    yaml.preserve_quotes = True
     yaml.indent(mapping=2, sequence=4, offset=2)
-    text = io.StringIO()
-    yaml.dump(content, text)
-    return text.getvalue()
+    return yaml
 
 
 def _section(key: str, part: Any) -> Any:
     if key in _IN_BLOCKS:
-        return CommentedMap({_text(name): _flow(content) for name, content in part.items()})
+        return CommentedMap({_text(name): flow(content) for name, content in part.items()})
     if isinstance(part, list) and key not in _IN_LINES:
-        return CommentedSeq(map(_flow, part))
+        return CommentedSeq(map(flow, part))
     if key == "sampling" and isinstance(part, dict) and "configs" in part:
-        return CommentedMap({**part, "configs": CommentedSeq(map(_flow, part["configs"]))})
-    return _literal(part) if isinstance(part, str) else _flow(part)
+        return CommentedMap({**part, "configs": CommentedSeq(map(flow, part["configs"]))})
+    return _literal(part) if isinstance(part, str) else flow(part)
 
 
-def _flow(content: Any) -> Any:
+def flow(content: Any) -> Any:
+    """A value as it is written within one line."""
     if isinstance(content, str):
         return _text(content)
     if not isinstance(content, dict | list | tuple):
         return content
     node = (
-        CommentedMap({_text(key): _flow(part) for key, part in content.items()})
+        CommentedMap({_text(key): flow(part) for key, part in content.items()})
         if isinstance(content, dict)
-        else CommentedSeq(map(_flow, content))
+        else CommentedSeq(map(flow, content))
     )
     node.fa.set_flow_style()
     return node

@@ -21,11 +21,12 @@ from tunebook.studyfile.parsing import parse
 def write(study: Study) -> str:
     """The text of a study file; what has its default value is left out.
 
-    The text is read again before it is returned: it means this study, or this raises.
+    The text is read again before it is returned: it means this study, or this raises. That a study
+    is a stage of a procedure is not written: from a file it is a study of its own.
     """
     text = dump(_content(study))
     try:
-        same = parse(text) == replace(study, file="")
+        same = parse(text) == replace(study, file="", asked=None)
     except StudyError as error:
         raise StudyError(f"no file can hold the study {study.name}: {error}") from None
     if not same:
@@ -96,10 +97,10 @@ def _objective(objective: Objective) -> dict[str, Any]:
 
 
 def _sources(parameters: Iterable[Parameter]) -> dict[str, Any]:
-    return {parameter.name: _source(parameter) for parameter in parameters}
+    return {parameter.name: source(parameter) for parameter in parameters}
 
 
-def _source(parameter: Parameter) -> Any:
+def source(parameter: Parameter) -> Any:
     """A plain value, text or list where that says everything; otherwise a mapping."""
     extra: dict[str, Any] = {} if parameter.buckets is None else {"buckets": parameter.buckets}
     if parameter.when:

@@ -1,0 +1,215 @@
+"""Probes from the command line and from Python: begun, continued, read from the book."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from tunebook.app import places, workflow
+from tunebook.app.progress import Display
+from tunebook.core.domains import Value
+from tunebook.core.edits import edited
+from tunebook.core.errors import StudyChanged, StudyError, TunebookError
+from tunebook.core.evidence import Standing
+from tunebook.core.findings import Finding, Question, Verdict
+from tunebook.core.protocols import Program
+from tunebook.core.results import Results
+from tunebook.core.study import Asked, Study
+from tunebook.diagnosis.gathering import gather
+from tunebook.procedures import needs, subjects
+from tunebook.procedures.answers import Answer, follow
+from tunebook.procedures.catalogue import Probe, named
+from tunebook.procedures.subjects import Subject
+from tunebook.report.making import Report, assemble
+from tunebook.running.loop import Ending
+from tunebook.sampling import sampler_for
+from tunebook.stats.threads import one_thread
+from tunebook.storage.sqlite import BOOK, open_store
+
+
+@dataclass(frozen=True, slots=True)
+class Probed:
+    """What came of a probe: how it ended and, if it came to its end, the answer and the report."""
+
+    ending: Ending
+    answer: Answer | None = None
+    report: Report | None = None
+
+
+class _Unfinished(TunebookError):
+    """A stage was interrupted or paused; what is done is in the book."""
+
+    def __init__(self, ending: Ending, study: Study) -> None:
+        super().__init__(f"{study.name} has not come to its end")
+        self.ending = ending
+
+
+def ask(
+    name: str,
+    study: Study,
+    options: Mapping[str, Value],
+    given: Mapping[str, Value],
+    folder: Path,
+    *,
+    again: bool = False,
+) -> Asked:
+    """What a probe is asked: as it was begun before, or anew from what the book knows now."""
+    probe = named(name)
+    about = subjects.completed(study)
+    needs.check(name, about, probe.needs)
+    before = _begun(name, study.name, folder)
+    if before is None or again:
+        config, source = subjects.start(about, _so_far(study.name, folder), given)
+        number = before.round + 1 if before else 1
+        chosen = tuple(sorted(options.items()))
+        return Asked(name, about, tuple(config.items()), source, chosen, number)
+    changed = _difference(before, about, options, given)
+    if changed:
+        raise StudyChanged(
+            f"the probe {name} of {study.name} has been begun otherwise:\n"
+            + "\n".join(f"  {line}" for line in changed)
+            + "\nEither put that back, to continue it, or begin anew with --again",
+            changed,
+        )
+    return before
+
+
+def run(
+    asked: Asked,
+    program: Program,
+    folder: Path,
+    options: workflow.Options,
+    screen: Display,
+) -> Probed:
+    """Run a probe, or continue it, to its answer."""
+    probe = named(asked.procedure)
+    last: list[Results] = []
+
+    def run_stage(study: Study) -> Results:
+        alone = study.name.rpartition(".")[2].startswith(probe.timed) if probe.timed else False
+        chosen = replace(options, workers=1) if alone else options
+        ending, results = workflow.run(study, program, folder, chosen, screen)
+        if not ending.done:
+            raise _Unfinished(ending, study)
+        last.append(results)
+        return results
+
+    try:
+        with one_thread():
+            answer = follow(probe.begin(Subject(asked), dict(asked.options)), run_stage)
+    except _Unfinished as unfinished:
+        return Probed(unfinished.ending)
+    return Probed(Ending(), answer, report(last[-1], answer))
+
+
+def report(results: Results, answer: Answer) -> Report:
+    """The report on the last stage of a probe, with the probe's own answers."""
+    return assemble(
+        gather(results),
+        answer.findings,
+        answer.figures,
+        made=datetime.now().astimezone(),
+        version=version("tunebook"),
+    )
+
+
+def replayed(results: Results, folder: Path) -> Report:
+    """The report on a stage of a probe, from what the book has of the whole probe."""
+    asked = results.study.asked
+    if asked is None:
+        raise StudyError(f"{results.study.name} is not a stage of a probe")
+    probe = named(asked.procedure)
+
+    def at_hand(study: Study) -> Results:
+        try:
+            found = workflow.results(study.name, folder)
+        except TunebookError:
+            raise _Unfinished(Ending(interrupted=True), study) from None
+        if not _is_complete(found):
+            raise _Unfinished(Ending(interrupted=True), study)
+        return found
+
+    try:
+        answer = follow(probe.begin(Subject(asked), dict(asked.options)), at_hand)
+    except _Unfinished as unfinished:
+        answer = Answer((_not_ended(probe, asked, str(unfinished)),))
+    return report(results, answer)
+
+
+def proposal(asked: Asked, answer: Answer, folder: Path) -> str | None:
+    """The study file with what a probe proposes, or None where it proposes nothing."""
+    from tunebook import studyfile
+
+    if not answer.edits:
+        return None
+    study = asked.about
+    try:
+        text = Path(study.file).read_text(encoding="utf-8") if study.file else None
+    except OSError:
+        text = None
+    known = _so_far(study.name, folder)
+    name = f"{study.name}-2" if known is not None and len(known) else None
+    if text is None:
+        after = edited(study, answer.edits)
+        return studyfile.write(after.child(name) if name else after)
+    return studyfile.edit_text(text, answer.edits, name)
+
+
+def _begun(name: str, study: str, folder: Path) -> Asked | None:
+    """How a probe of a study was begun, if it was; of several rounds, the last."""
+    found = [
+        known.asked
+        for known in _studies(folder)
+        if known.asked is not None
+        and known.asked.procedure == name
+        and known.asked.about.name == study
+    ]
+    return max(found, key=lambda asked: asked.round) if found else None
+
+
+def _difference(
+    before: Asked, about: Study, options: Mapping[str, Value], given: Mapping[str, Value]
+) -> tuple[str, ...]:
+    lines = list(before.about.difference(about))
+    for name in ("program", "task", "command", "objective", "knobs"):
+        was, now = getattr(before.about, name), getattr(about, name)
+        if was != now:
+            lines.append(f"~ {name}: {was} -> {now}" if name != "knobs" else "~ knobs")
+    known = {**dict(before.start), **dict(before.options)}
+    for name, value in {**given, **options}.items():
+        if known.get(name) != value:
+            lines.append(f"~ {name}: {known.get(name)} -> {value}")
+    return tuple(lines)
+
+
+def _studies(folder: Path) -> tuple[Study, ...]:
+    if not (folder / BOOK).exists():
+        return ()
+    with open_store(folder, readonly=True, attempts=places.attempts_folder()) as store:
+        return store.studies()
+
+
+def _so_far(name: str, folder: Path) -> Results | None:
+    """What the book has of a study, if anything."""
+    known = any(study.name == name for study in _studies(folder))
+    return workflow.results(name, folder) if known else None
+
+
+def _is_complete(results: Results) -> bool:
+    study = results.study
+    planned = sum(sampler_for(study).count(study, s) for s in study.space.settings())
+    pending = any(reading.standing is Standing.PENDING for reading in gather(results).readings)
+    return len(results) >= planned and not pending
+
+
+def _not_ended(probe: Probe, asked: Asked, why: str) -> Finding:
+    file = asked.about.file or "STUDY.yaml"
+    return Finding(
+        Question(f"probe-{probe.name}", probe.question, f"probe-{probe.name}"),
+        Verdict.UNKNOWN,
+        f"The probe has not come to its end: {why}.",
+        f"Continue it: tunebook probe {probe.name} {file}",
+    )

@@ -1,0 +1,47 @@
+"""The probes by name: what each asks, what it needs, and how it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from tunebook.core.domains import Value
+from tunebook.core.errors import UnknownName, did_you_mean
+from tunebook.procedures import variance
+from tunebook.procedures.answers import Procedure
+from tunebook.procedures.needs import Need
+from tunebook.procedures.subjects import Subject
+
+Options: TypeAlias = Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A procedure that people can ask for.
+
+    The trials of a stage whose name begins with one of `timed` are measured by the clock, and run
+    one at a time.
+    """
+
+    name: str
+    question: str
+    needs: tuple[Need, ...]
+    begin: Callable[[Subject, Options], Procedure]
+    timed: tuple[str, ...] = ()
+
+
+PROBES: Final[Mapping[str, Probe]] = {
+    probe.name: probe
+    for probe in (Probe("variance", variance.QUESTION.text, variance.NEEDS, variance.probe),)
+}
+
+
+def named(name: str) -> Probe:
+    """The probe of this name."""
+    if name not in PROBES:
+        known = ", ".join(PROBES)
+        raise UnknownName(
+            f"no probe is named {name!r}{did_you_mean(name, PROBES)}; there are {known}"
+        )
+    return PROBES[name]

@@ -1,0 +1,89 @@
+"""What a procedure must be able to turn and to read, and what to write where it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tunebook.core.errors import StudyError
+from tunebook.core.knobs import METRIC_KNOBS
+from tunebook.core.study import Study
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A knob that a procedure uses. Without one that is not `required`, some answers are unknown.
+
+    `knob` may also be `max_steps`, the steps of a trial.
+    """
+
+    knob: str
+    use: str
+    required: bool = True
+
+
+MAX_STEPS: Final = "max_steps"
+# How a study file says that a parameter plays a part, by knob; others follow the same pattern.
+_PARAMETERS: Final = {
+    "learning_rate": "lr: 0.001",
+    "batch_size": "batch: 128",
+    "warmup_steps": "warmup: 0",
+    "clipping": "clip: null",
+    "eval_interval": "eval_every: 100",
+    "schedule": "schedule: constant",
+    "seed_init": "init_seed: 0",
+    "seed_data": "data_seed: 0",
+    "seed_split": "split_seed: 0",
+}
+_METRICS: Final = {
+    "train_loss": "train/loss",
+    "train_error": "train/error",
+    "grad_norm": "grad_norm",
+}
+_OFF: Final = {"no_regularisation": "{dropout: 0}", "no_augmentation": "{augment: false}"}
+_FACTS: Final = {"target": "0.05", "chance": "0.9", "valid_examples": "1000"}
+
+
+def lacking(study: Study, needs: Sequence[Need]) -> tuple[Need, ...]:
+    """Those needs that a study does not meet."""
+    return tuple(need for need in needs if not _has(study, need.knob))
+
+
+def check(procedure: str, study: Study, needs: Sequence[Need]) -> None:
+    """Refuse a study that lacks what the procedure cannot do without, and say what to write."""
+    missing = [need for need in lacking(study, needs) if need.required]
+    if not missing:
+        return
+    lines = [f"the probe {procedure} cannot work on {study.name}:"]
+    lines += [f"  it needs {need.knob}, {need.use}: {remedy(need.knob)}" for need in missing]
+    raise StudyError("\n".join(lines))
+
+
+def remedy(knob: str) -> str:
+    """The lines of a study file, or of a program, that would make a knob known.
+
+    >>> remedy("warmup_steps")
+    "write 'warmup: 0' under fixed and 'warmup_steps: warmup' under knobs"
+    """
+    if knob == MAX_STEPS:
+        return "write 'max_steps: 2000', or name the parameter under knobs as 'steps'"
+    if knob in METRIC_KNOBS:
+        metric = _METRICS[knob]
+        return (
+            f"log it, run.log({{{metric!r}: value}}, step=step), and write '{knob}: {metric}' "
+            "under knobs"
+        )
+    if knob in _OFF:
+        return f"write '{knob}: {_OFF[knob]}' under knobs, with the program's own parameters"
+    if knob in _FACTS:
+        return f"write '{knob}: {_FACTS[knob]}' under knobs"
+    line = _PARAMETERS.get(knob, f"{knob}: 1")
+    return f"write '{line}' under fixed and '{knob}: {line.partition(':')[0]}' under knobs"
+
+
+def _has(study: Study, knob: str) -> bool:
+    if knob == MAX_STEPS:
+        by_budget = study.budget is not None and study.budget.unit == "steps"
+        return by_budget or study.knobs.steps is not None
+    return not study.knobs.missing(knob)

@@ -1,0 +1,35 @@
+"""What the reference loop calls its parts: for those who turn its knobs without importing torch."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import Final
+
+from tunebook.core.domains import Value
+from tunebook.core.knobs import Knobs
+from tunebook.core.space import Config
+
+LOOP_KNOBS: Final = Knobs(
+    learning_rate="learning_rate",
+    batch_size="batch_size",
+    warmup_steps="warmup_steps",
+    clipping="clip_norm",
+    eval_interval="eval_every",
+    schedule="schedule",
+    train_loss="train/loss",
+    grad_norm="grad_norm",
+)
+# What these parameters are in a study that does not name them.
+LOOP_DEFAULTS: Final[Config] = MappingProxyType[str, Value](
+    {
+        "batch_size": 128,
+        "warmup_steps": 0,
+        "clip_norm": None,
+        "eval_every": None,
+        "schedule": "constant",
+        # That of the optimiser.
+        "weight_decay": None,
+    }
+)
+# Strengths of regularisation that 0 switches off.
+REGULARISERS: Final = ("weight_decay", "dropout", "label_smoothing")
