@@ -268,3 +268,19 @@ def test_leftovers_are_removed(tmp_path: Path) -> None:
     assert entries(tmp_path) == {"target"}
     assert atomic.flaw(tmp_path / "target") is None
     atomic.remove_leftovers(tmp_path / "nowhere")
+
+
+def test_a_file_in_pieces_takes_its_place_at_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"old")
+    with atomic.new_file(path, mode=0o644) as file:
+        file.write(b"one ")
+        assert path.read_bytes() == b"old"
+        file.write(b"two")
+    assert path.read_bytes() == b"one two"
+    assert path.stat().st_mode & 0o777 == 0o644
+    with pytest.raises(KeyboardInterrupt), atomic.new_file(path) as file:
+        file.write(b"half")
+        raise KeyboardInterrupt
+    assert path.read_bytes() == b"one two"
+    assert entries(tmp_path) == {"file"}

@@ -8,6 +8,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from tunebook.app.commands.demo import demo
+from tunebook.app.commands.export import export
 from tunebook.app.commands.init import init
 from tunebook.app.commands.printing import INTERRUPTED, MISTAKE
 from tunebook.app.commands.reading import book, compare, show
@@ -47,7 +48,7 @@ def tunebook(
     """The Deep Learning Tuning Playbook as a program."""
 
 
-for command in (init, run, report, show, compare, book, demo):
+for command in (init, run, report, show, compare, book, export, demo):
     app.command()(command)
 
 

@@ -14,7 +14,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 # Not `manifest.json`: that may be a file of whoever fills the folder.
 MANIFEST = "tunebook-manifest.json"
@@ -24,11 +24,21 @@ _REPLACED = ".replaced"
 
 def write_file(path: Path, content: bytes, *, durable: bool = True) -> None:
     """Replace a file in one step; with `durable` it is on the disk when this returns."""
+    with new_file(path, durable=durable) as file:
+        file.write(content)
+
+
+@contextmanager
+def new_file(path: Path, *, mode: int = 0o600, durable: bool = True) -> Iterator[BinaryIO]:
+    """A file to write into; it takes the path's place only when all is written.
+
+    An error inside leaves what was there before, and nothing of what was written so far.
+    """
     partial = _beside(path, _PARTIAL)
     try:
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
+            yield file
             file.flush()
             if durable:
                 os.fsync(file.fileno())

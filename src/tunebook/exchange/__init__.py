@@ -1,0 +1,1 @@
+"""What a study holds, written for other tools: CSV, Parquet and JSON."""
