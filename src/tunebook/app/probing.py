@@ -10,16 +10,17 @@ from pathlib import Path
 
 from tunebook.app import places, workflow
 from tunebook.app.progress import Display
-from tunebook.core.domains import Value
+from tunebook.core.domains import Value, same_value
 from tunebook.core.edits import edited
 from tunebook.core.errors import StudyChanged, StudyError, TunebookError
 from tunebook.core.evidence import Standing
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.protocols import Program
+from tunebook.core.representation import value_text
 from tunebook.core.results import Results
 from tunebook.core.study import Asked, Study
 from tunebook.diagnosis.gathering import gather
-from tunebook.procedures import needs, subjects
+from tunebook.procedures import needs, starting, subjects
 from tunebook.procedures.answers import Answer, follow
 from tunebook.procedures.catalogue import Probe, named
 from tunebook.procedures.subjects import Subject
@@ -54,18 +55,25 @@ def ask(
     given: Mapping[str, Value],
     folder: Path,
     *,
+    defaults: Mapping[str, Value] | None = None,
     again: bool = False,
 ) -> Asked:
-    """What a probe is asked: as it was begun before, or anew from what the book knows now."""
+    """What a probe is asked: as it was begun before, or anew from what the book knows now.
+
+    `options` were chosen; `defaults` hold for a probe that begins, and change none that was begun.
+    """
     probe = named(name)
     about = subjects.completed(study)
     needs.check(name, about, probe.needs)
+    starting.check_given(about, given)
     before = _begun(name, study.name, folder)
     if before is None or again:
-        config, source = subjects.start(about, _so_far(study.name, folder), given)
+        config, source = starting.start(about, _so_far(study.name, folder), given)
         number = before.round + 1 if before else 1
-        chosen = tuple(sorted(options.items()))
-        return Asked(name, about, tuple(config.items()), source, chosen, number)
+        chosen = {**(defaults or {}), **options}
+        return Asked(
+            name, about, tuple(config.items()), source, tuple(sorted(chosen.items())), number
+        )
     changed = _difference(before, about, options, given)
     if changed:
         raise StudyChanged(
@@ -178,10 +186,11 @@ def _difference(
         was, now = getattr(before.about, name), getattr(about, name)
         if was != now:
             lines.append(f"~ {name}: {was} -> {now}" if name != "knobs" else "~ knobs")
-    known = {**dict(before.start), **dict(before.options)}
-    for name, value in {**given, **options}.items():
-        if known.get(name) != value:
-            lines.append(f"~ {name}: {known.get(name)} -> {value}")
+    for had, wished in ((dict(before.start), given), (dict(before.options), options)):
+        for name, value in wished.items():
+            was = had.get(name)
+            if not same_value(was, value):
+                lines.append(f"~ {name}: {value_text(was)} -> {value_text(value)}")
     return tuple(lines)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tunebook.app.places import differences_folder
 from tunebook.core.results import TrialRecord
-from tunebook.core.study import Study
+from tunebook.core.study import Asked, Study
 from tunebook.core.trials import Code
 from tunebook.running.code import patch_path
 
@@ -45,7 +45,7 @@ def call_note(arguments: Sequence[str] | None = None) -> str | None:
 
 def _command(study: Study, parent: Study | None, record: TrialRecord | None) -> str:
     if study.asked is not None and study.file:
-        return f"tunebook probe {study.asked.procedure} {shlex.quote(study.file)}"
+        return _probe_command(study.asked, study.file)
     if study.file:
         name = f" --new-study {study.name}" if parent and parent.file == study.file else ""
         return f"tunebook run {shlex.quote(study.file)} --trials {study.trials}{name}"
@@ -55,6 +55,18 @@ def _command(study: Study, parent: Study | None, record: TrialRecord | None) -> 
         return called[0]
     function = (study.program or "train").rpartition(":")[2]
     return f'tunebook.run(tunebook.load("{study.name}").study, {function})  # in Python'
+
+
+def _probe_command(asked: Asked, file: str) -> str:
+    """The probe with its options, as they are written on a command line."""
+    words = ["tunebook", "probe", asked.procedure, file]
+    for name, value in asked.options:
+        option = name.replace("_", "-")
+        if isinstance(value, bool):
+            words += [f"--{option}"] if value else []
+        elif value is not None:
+            words += [f"--{option}", str(value)]
+    return shlex.join(words)
 
 
 def _code_steps(code: Code, book: Path) -> list[str]:

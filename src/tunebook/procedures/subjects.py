@@ -6,14 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from tunebook.core.domains import Choice, Value
+from tunebook.core.domains import Choice, Value, same_value
 from tunebook.core.errors import StudyError
-from tunebook.core.expressions import names_in
+from tunebook.core.expressions import evaluate, names_in
 from tunebook.core.hashing import derive_seed
 from tunebook.core.knobs import PARAMETER_KNOBS, Knobs
 from tunebook.core.objective import Objective
-from tunebook.core.representation import number
-from tunebook.core.results import Results
 from tunebook.core.space import Config, Derived, Fixed, Parameter, Role, Space
 from tunebook.core.study import Asked, Budget, Resources, Sampling, Study
 from tunebook.training.knobs import LOOP_DEFAULTS, LOOP_KNOBS, REGULARISERS
@@ -119,13 +117,16 @@ class Subject:
     def _varied(
         self, stage: str, varied: Sequence[Parameter], fix: Config, steps: int | None
     ) -> Study:
-        base, fixed, budget = self.study, {**self.config, **fix}, self.study.budget
+        base, budget, own = self.study, self.study.budget, dict(fix)
         if steps is not None and self.knobs.steps is not None:
-            fixed[self.knobs.steps] = steps
+            own[self.knobs.steps] = steps
         elif steps is not None:
             budget = Budget(steps)
         name = self.asked.stage(stage)
-        space = Space((*varied, *_others(base.space, fixed, {p.name for p in varied})))
+        varying = {parameter.name for parameter in varied}
+        given = [Parameter(n, Role.FIXED, Fixed(v)) for n, v in own.items() if n not in varying]
+        others = _others(base.space, self.config, {*varying, *own})
+        space = Space((*varied, *given, *others))
         return replace(
             base,
             name=name,
@@ -169,53 +170,31 @@ def within(knobs: Knobs, space: Space) -> Knobs:
     return replace(knobs, **changes)
 
 
-def start(study: Study, results: Results | None, given: Config) -> tuple[dict[str, Value], str]:
-    """The configuration to start from, and where it comes from.
-
-    It is that of the best trial so far; before there is one, the baseline, and the middle of what
-    the study searches. `given` values come first.
-    """
-    for name in given:
-        if name not in study.space:
-            study.space[name]  # raises, with the nearest name
-    best = results.best() if results is not None else None
-    if best is not None:
-        record, measure = best
-        config, source = (
-            dict(record.trial.config),
-            (
-                f"trial {record.trial.number} of {study.name}, its best so far "
-                f"({study.objective.metric.name} {number(measure.value)})"
-            ),
-        )
-    else:
-        setting = study.space.settings()[0]
-        middle = {p.name: 0.5 for p in study.space.searched(setting)}
-        baseline = dict(study.baseline)
-        config = study.config(setting, middle)
-        config |= {name: value for name, value in baseline.items() if name in config}
-        searched = [name for name in middle if name not in baseline and name not in given]
-        source = f"the values of {study.name}" + (
-            f", with {', '.join(searched)} in the middle of their ranges" if searched else ""
-        )
-    config |= given
-    if given:
-        source += f", and {', '.join(f'{name}={value}' for name, value in given.items())} as given"
-    return config, source
-
-
-def _others(space: Space, fixed: Config, varied: Collection[str]) -> list[Parameter]:
-    """All parameters that are not varied. What is computed from a varied one follows it."""
-    kept = [p for p in space if p.name not in varied and _follows(p, space, varied)]
-    names = {*varied, *(parameter.name for parameter in kept)}
+def _others(space: Space, fixed: Config, changed: Collection[str]) -> list[Parameter]:
+    """All parameters that are not varied. What is computed from a changed one follows it."""
+    kept = [
+        p
+        for p in space
+        if p.name not in changed and _is_computed(p, fixed) and _follows(p, space, changed)
+    ]
+    names = {*changed, *(parameter.name for parameter in kept)}
     values = {name: value for name, value in fixed.items() if name not in names}
     return [*kept, *(Parameter(n, Role.FIXED, Fixed(v)) for n, v in values.items())]
 
 
-def _follows(parameter: Parameter, space: Space, varied: Collection[str]) -> bool:
+def _is_computed(parameter: Parameter, config: Config) -> bool:
+    """Whether a configuration has what a parameter is derived as, and no value of its own."""
+    if not isinstance(parameter.source, Derived) or parameter.name not in config:
+        return False
+    expression = parameter.source.expression
+    known = names_in(expression) <= config.keys()
+    return known and same_value(evaluate(expression, config), config[parameter.name])
+
+
+def _follows(parameter: Parameter, space: Space, changed: Collection[str]) -> bool:
     if not isinstance(parameter.source, Derived):
         return False
     return any(
-        name in varied or (name in space and _follows(space[name], space, varied))
+        name in changed or (name in space and _follows(space[name], space, changed))
         for name in names_in(parameter.source.expression)
     )

@@ -19,6 +19,8 @@ from tunebook.report.making import Comparison, Report, Row
 
 WIDTH: Final = 80
 MOST_SHOWN: Final = 5
+# Of a study the picture of its worst finding is enough; those of a probe are its answer.
+MOST_PICTURES: Final = 3
 PLOT_HEIGHT: Final = 7
 _STYLES: Final = {
     Verdict.PROBLEM: "bold red",
@@ -60,11 +62,15 @@ def screen(report: Report) -> RenderableType:
 
 
 def chosen(report: Report) -> tuple[Figure, ...]:
-    """The few pictures that help in text: of the worst finding, and of the search as a whole."""
+    """The few pictures that help in text: of the worst finding, and of the search as a whole.
+
+    Those of a probe are its answers.
+    """
     known = {figure.key: figure for figure in report.figures}
     found = [figure for figure in pairing.beside(report).values() if _suits_text(figure)]
     overall = next((known[key] for key in ("best-so-far", "best-of-k") if key in known), None)
-    shown = [*found[:1], *([overall] if overall else [])]
+    most = 1 if report.study.asked is None else MOST_PICTURES
+    shown = [*found[:most], *([overall] if overall else [])]
     return tuple({figure.key: figure for figure in shown}.values())
 
 

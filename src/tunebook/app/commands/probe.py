@@ -5,7 +5,8 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import shlex
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
@@ -55,6 +56,7 @@ Output = Annotated[
 Html = Annotated[
     Path | None, typer.Option("--html", help="Write the report as HTML.", metavar="FILE")
 ]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Try trials that failed again.")]
 Again = Annotated[bool, typer.Option("--again", help="Begin anew, beside what was done before.")]
 
 
@@ -65,6 +67,7 @@ class Common:
     file: File
     given: Set = None
     workers: Workers = None
+    retry_failed: RetryFailed = False
     output: Output = None
     html: Html = None
     again: Again = False
@@ -82,19 +85,21 @@ def _command(name: str) -> Callable[[Callable[..., Mapping[str, Value]]], None]:
         hints = get_type_hints(Common, include_extras=True)
 
         @functools.wraps(function)
-        def command(**options: Any) -> None:
+        def command(context: typer.Context, **options: Any) -> None:
             shared = Common(**{key: options.pop(key) for key in common})
-            _probe(name, function(**options), shared)
+            given = {key for key in options if _was_given(context, key)}
+            _probe(name, function(**options), given, shared)
 
         keyword = inspect.Parameter.KEYWORD_ONLY
+        context = inspect.Parameter("context", keyword, annotation=typer.Context)
         parameters = [
             *(p.replace(kind=keyword, annotation=hints[key]) for key, p in common.items()),
             *(p.replace(kind=keyword) for p in own.values()),
         ]
         file, *others = parameters
-        signature = inspect.Signature([file, *others[-len(own) :], *others[: -len(own)]])
-        command.__signature__ = signature  # type: ignore[attr-defined]
-        command.__annotations__ = {p.name: p.annotation for p in parameters}
+        shown = [context, file, *others[len(common) - 1 :], *others[: len(common) - 1]]
+        command.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+        command.__annotations__ = {p.name: p.annotation for p in shown}
         probe.command(name)(command)
 
     return register
@@ -113,19 +118,27 @@ def variance(
     return {"seeds": seeds}
 
 
-def _probe(name: str, options: Mapping[str, Value], common: Common) -> None:
+def _was_given(context: typer.Context, key: str) -> bool:
+    source = context.get_parameter_source(key)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _probe(name: str, options: Mapping[str, Value], given: Collection[str], common: Common) -> None:
     from tunebook.app import display, places, probing, reporting, start
     from tunebook.app.workflow import Options
 
     place = places.book_folder(common.folder)
     study = start.read_study(common.file)
-    chosen = {key: value for key, value in options.items() if value is not None}
-    asked = probing.ask(name, study, chosen, _values(common.given), place, again=common.again)
+    known = {key: value for key, value in options.items() if value is not None}
+    chosen = {key: value for key, value in known.items() if key in given}
+    values = _values(common.given)
+    asked = probing.ask(name, study, chosen, values, place, defaults=known, again=common.again)
     screen = display.choose(common.quiet, common.as_json)
     if not common.quiet and not common.as_json:
         typer.echo(f"Starts from {asked.source}.")
     program = start.program_of(study)
-    made = probing.run(asked, program, place, Options(workers=common.workers), screen)
+    limits = Options(workers=common.workers, retry_failed=common.retry_failed)
+    made = probing.run(asked, program, place, limits, screen)
     if made.report is None or made.answer is None:
         _tell_unfinished(made, name, common)
         raise typer.Exit(exit_code(made.ending))
@@ -163,11 +176,18 @@ def _show(made: Probed, asked: Asked, proposed: str | None) -> None:
 
 
 def _tell_unfinished(made: Probed, name: str, common: Common) -> None:
+    from tunebook.app.text import lines
+
     if common.as_json:
         print_json({"probe": name, "ended": word(made.ending), "reason": made.ending.paused})
     if made.ending.paused:
-        typer.echo(made.ending.paused, err=True)
-    typer.echo(f"To continue: tunebook probe {name} {common.file}", err=True)
+        typer.echo(lines(made.ending.paused), err=True)
+        typer.echo(
+            "Mend the program and probe again: failed trials are tried again when the code has "
+            "changed, or with --retry-failed.",
+            err=True,
+        )
+    typer.echo(f"To continue: tunebook probe {name} {shlex.quote(str(common.file))}", err=True)
 
 
 def _values(given: list[str] | None) -> dict[str, Any]:
