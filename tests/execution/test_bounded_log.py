@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tunebook.execution.bounded_log import TAIL_BYTES, BoundedLog
+from tunebook.execution.bounded_log import TAIL_BYTES, BoundedLog, SharedLog
 
 GAP = re.compile(rb"\n\[tunebook left out +(\d+) bytes here\]\n")
 
@@ -69,3 +69,51 @@ def test_a_disk_that_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 def test_it_is_for_the_user_alone(tmp_path: Path) -> None:
     BoundedLog(tmp_path / "log.txt").close()
     assert (tmp_path / "log.txt").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_log_that_others_write_takes_little_room(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    shared = SharedLog(path, first=1 << 16, last=1 << 18)
+    shared.look()
+    with path.open("ab", buffering=0) as writer:
+        writer.write(b"first words\n")
+        for number in range(200):
+            writer.write(b"%8d\n" % number * (1 << 13))
+            shared.look()
+            status = path.stat()
+            # Whole blocks of the file system at both ends of the hole.
+            assert status.st_blocks * 512 <= (1 << 16) + 3 * (1 << 18) + (1 << 17)
+        writer.write(b"last words\n")
+    whole = path.stat().st_size
+    assert whole > 14 << 20
+    shared.close()
+    kept = path.read_bytes()
+    found = GAP.search(kept, 1 << 16)
+    assert found is not None
+    assert kept.startswith(b"first words\n")
+    assert kept.endswith(b"     199\nlast words\n")
+    assert b"\0" not in kept
+    assert (1 << 16) + int(found[1]) + (1 << 18) == whole
+    assert len(kept) == (1 << 16) + len(found[0]) + (1 << 18)
+
+
+def test_a_short_log_of_others_stays_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    shared = SharedLog(path, first=10, last=100)
+    shared.look()
+    shared.close()
+    path.write_bytes(b"x" * 210)
+    shared.look()
+    shared.close()
+    assert path.read_bytes() == b"x" * 210
+
+
+def test_a_log_that_was_emptied_is_watched_anew(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    shared = SharedLog(path, first=0, last=1 << 16)
+    for _ in range(2):
+        path.write_bytes(b"x" * (1 << 20))
+        shared.look()
+        assert path.stat().st_blocks * 512 < 1 << 18
+        path.write_bytes(b"")
+        shared.look()

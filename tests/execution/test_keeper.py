@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import signal
 import sys
@@ -24,6 +25,8 @@ from tunebook.execution.spec import Spec, StopRequest
 from tunebook.files import locks
 
 MB = 1 << 20
+# Named by Python from 3.12 on.
+MAP_NORESERVE = 0x4000
 
 
 @pytest.fixture
@@ -139,6 +142,48 @@ def test_a_worker_within_its_memory_is_left_alone(tmp_path: Path) -> None:
         run.log({"loss": len(kept)})
 
     assert keep(train, spec).kind is OutcomeKind.COMPLETE
+
+
+def reserve(protection: int) -> Callable[[], None]:
+    """Address space of a terabyte that is never used, as CUDA takes it at its start."""
+
+    def take() -> None:
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
+        with mmap.mmap(-1, 1 << 40, flags=flags, prot=protection) as taken:
+            # As long as the keeper needs to look at what is used.
+            time.sleep(0.6 if len(taken) else 0.0)
+
+    return take
+
+
+@pytest.mark.parametrize(
+    ("gpus", "protection"),
+    [((), 0), (("0",), 0), (("0",), mmap.PROT_READ | mmap.PROT_WRITE)],
+)
+def test_memory_that_is_reserved_is_not_used(
+    tmp_path: Path, gpus: tuple[str, ...], protection: int
+) -> None:
+    own = memory.private_bytes(os.getpid())
+    spec = spec_in(tmp_path, slot=Slot(gpus=gpus, memory=100 * MB + own))
+    spec.write()
+    ended = keep(log_and(reserve(protection)), spec)
+    assert ended.kind is OutcomeKind.COMPLETE, ended
+
+
+def test_memory_beside_an_accelerator_is_limited_by_what_is_used(tmp_path: Path) -> None:
+    own = memory.private_bytes(os.getpid())
+    spec = spec_in(tmp_path, slot=Slot(gpus=("0",), memory=100 * MB + own))
+    spec.write()
+
+    def use() -> None:
+        reserve(mmap.PROT_READ | mmap.PROT_WRITE)()
+        kept = bytearray(b"x") * (300 * MB)
+        while kept:
+            time.sleep(60)
+
+    ended = keep(log_and(use), spec)
+    assert (ended.kind, ended.cause) == (OutcomeKind.INFEASIBLE, Cause.OUT_OF_MEMORY)
+    assert ended.reason.startswith("its processes used ")
 
 
 def ignore_requests(run: Run) -> None:

@@ -49,6 +49,11 @@ def test_a_request_that_was_ignored(kind: Any, expected: str) -> None:
     assert ended == Outcome(OutcomeKind(expected), "stopped by a rule; ended after 2.5 s")
 
 
+def test_one_that_hangs_is_tried_again_like_a_crash() -> None:
+    ended = outcomes.of_request(StopRequest("stall", "stalled: no log for 60 s", 0.0))
+    assert ended == Outcome(OutcomeKind.CRASHED, "stalled: no log for 60 s; ended")
+
+
 def test_the_place_of_an_error_that_never_was_raised() -> None:
     assert outcomes.place(ValueError()) == ""
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from attempts import curve, outcome, spec_in, train_here
+from faults.bench import Bench
 from tunebook.core.commands import Command
 from tunebook.execution import bounded_log, commands
 
@@ -24,9 +27,13 @@ print("\\nloss 0.5\\nlast words", flush=True)
 """
 
 
-def memory(field: str) -> int:
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
+def memory(field: str, pid: int | str = "self") -> int:
+    """A field of a process's status in bytes; 0 if it has ended."""
+    lines = []
+    with suppress(OSError):
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    found = (int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:"))
+    return next(found, 0)
 
 
 def flood(folder: Path, kind: str, megabytes: int) -> None:
@@ -57,3 +64,59 @@ def test_memory_and_log_stay_small(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["text", "binary", "endless"])
 def test_a_gigabyte(tmp_path: Path, kind: str) -> None:
     flood(tmp_path, kind, megabytes=1024)
+
+
+# A function prints in every way there is: Python's, that of C, and a child's.
+FUNCTION = """
+    import ctypes, os, subprocess, sys
+
+    def train(run):
+        print("first words", flush=True)
+        block = {"text": b"x" * 63 + b"\\n", "binary": bytes(range(256)), "endless": b"x"}["KIND"]
+        block = block * (1048576 // len(block))
+        libc = ctypes.CDLL(None)
+        for _ in range(MEGABYTES // 4):
+            os.write(1, block)
+            os.write(2, block)
+            libc.write(1, block, len(block))
+            sys.stdout.buffer.write(block)
+        command = "head -c 12000000 /dev/zero; echo; echo words of a child >&2"
+        subprocess.run(["sh", "-c", command], check=True)
+        run.log({"error": run["x"]}, step=0)
+        print("last words", flush=True)
+"""
+
+
+def flood_of_a_function(bench: Bench, kind: str, megabytes: int) -> None:
+    """The keeper's memory, the room on the disk, and what is left in the end."""
+    text = FUNCTION.replace("KIND", kind).replace("MEGABYTES", str(megabytes))
+    bench.write_program(text)
+    bench.write_study(scientific={}, trials=1)
+    run = bench.start("run", "study.yaml", "--workers", "1")
+    highest, room = 0, 0
+    while run.process.poll() is None:
+        for pid in bench.mark.parents():
+            highest = max(highest, memory("VmHWM", pid))
+        for path in (bench.folder / "book").rglob("log.txt"):
+            room = max(room, path.stat().st_blocks * 512)
+        time.sleep(0.05)
+    assert run.wait().code == 0
+    assert highest < 150 * MB
+    # What is written within the tenth of a second between two looks comes on top.
+    assert room < 400 * MB
+    log = Path(bench.results()[1].attempts[0].folder, "log.txt").read_bytes()
+    assert log.startswith(b"first words\n")
+    assert log.endswith(b"\nwords of a child\nlast words\n")
+    assert b"\n[tunebook left out " in log
+    assert len(log) <= bounded_log.FIRST_BYTES + bounded_log.LAST_BYTES + 100
+
+
+@pytest.mark.parametrize("kind", ["text", "binary", "endless"])
+def test_row_34_a_function_that_floods(bench: Bench, kind: str) -> None:
+    flood_of_a_function(bench, kind, megabytes=100)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", ["text", "binary", "endless"])
+def test_row_34_a_gigabyte_of_a_function(bench: Bench, kind: str) -> None:
+    flood_of_a_function(bench, kind, megabytes=1024)

@@ -26,19 +26,29 @@ def run(
     inline: bool = False,
     retry_failed: bool = False,
     grace: float = DEFAULT_GRACE,
+    share_gpus: bool = False,
+    stall_timeout: float | None = None,
     folder: Path | str | None = None,
     quiet: bool = False,
 ) -> Results:
     """Run a study with a training function; run it again to continue.
 
     `train` takes the run as its one argument; it may also be text such as `"train.py:train"`.
-    Ctrl-C returns the results so far, and nothing finished is lost.
+    Ctrl-C returns the results so far, and nothing finished is lost. A trial without a log, output
+    or checkpoint for `stall_timeout` seconds is ended, and tried again like any that has crashed;
+    by default there is only a warning. Trials wait for a GPU that another process uses, unless
+    `share_gpus` is true.
     """
     program = _program(study, train)
     if train is not None:
         study = replace(study, program=program.reference, task=None, command=None)
     options = workflow.Options(
-        workers=workers, inline=inline, retry_failed=retry_failed, grace=grace
+        workers=workers,
+        inline=inline,
+        retry_failed=retry_failed,
+        grace=grace,
+        share_gpus=share_gpus,
+        stall_timeout=stall_timeout,
     )
     screen = display.choose(quiet, machine=False)
     ending, results = workflow.run(study, program, places.book_folder(folder), options, screen)

@@ -16,6 +16,7 @@ from tunebook.core.study import Study
 from tunebook.core.trials import Code, RetryPolicy
 from tunebook.execution import slots
 from tunebook.execution.inline import Inline
+from tunebook.execution.devices import NvidiaSmi
 from tunebook.execution.processes import DEFAULT_GRACE, Processes
 from tunebook.execution.spec import Terms
 from tunebook.running.breaker import Breaker
@@ -42,6 +43,10 @@ def run(
 ) -> tuple[Ending, Results]:
     """Run a study to its number of trials, or continue it; returns how that ended."""
     with (
+    # Whether trials run on accelerators that other processes use.
+    share_gpus: bool = False
+    # Seconds of silence after which a trial is ended; None only warns.
+    stall_timeout: float | None = None
         open_store(folder, attempts=places.attempts_folder()) as store,
         owned(folder, study.name),
     ):
@@ -115,7 +120,15 @@ def _executor(
     if options.inline:
         return Inline(terms)
     joined = _joined(study, folder, len(room))
-    return Processes(terms, room, added=lambda: next(joined), notice=notice, grace=options.grace)
+    return Processes(
+        terms,
+        room,
+        added=lambda: next(joined),
+        notice=notice,
+        grace=options.grace,
+        devices=None if options.share_gpus else NvidiaSmi(),
+        stall_timeout=options.stall_timeout,
+    )
 
 
 def _joined(study: Study, folder: Path, have: int) -> Iterator[Sequence[slots.Slot]]:

@@ -2,10 +2,14 @@
 
 The file is always whole text to look at: the first bytes, a line that says how much was left out,
 the last bytes. It grows to its limit and is cut in place, so that each byte is copied about once.
+
+A file that others append to cannot be cut while they do. Its middle becomes a hole, which takes no
+room on the disk, and it is cut once they have ended.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +20,8 @@ TAIL_BYTES = 16 << 10
 _COPIED = 1 << 16
 _GAP = "\n[tunebook left out {:>20} bytes here]\n"
 _GAP_BYTES = len(_GAP.format(0))
+_KEEP_SIZE_AND_PUNCH_HOLE = 3
+_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class BoundedLog:
@@ -78,3 +84,44 @@ class BoundedLog:
         while content:
             written = os.pwrite(self._descriptor, content, position)
             content, position = content[written:], position + written
+
+
+class SharedLog:
+    """A log that other processes append to; whoever watches them calls `look` now and then."""
+
+    def __init__(self, path: Path, first: int = FIRST_BYTES, last: int = LAST_BYTES) -> None:
+        self._path = path
+        self._first, self._last = first, last
+        self._hole_end = first
+
+    def look(self) -> None:
+        """Give back the disk's room in the middle, once that is worth it."""
+        size = self._size
+        # Somebody may have emptied it.
+        self._hole_end = self._hole_end if size >= self._hole_end else self._first
+        if size - self._hole_end > 2 * self._last:
+            self._hole_end = size - self._last
+            with suppress(OSError):
+                self._punch()
+
+    def close(self) -> None:
+        """Cut a log that was flooded, now that nobody writes to it any more."""
+        if self._size > self._first + 2 * self._last + _GAP_BYTES:
+            with suppress(OSError):
+                BoundedLog(self._path, self._first, self._last).close()
+
+    @property
+    def _size(self) -> int:
+        try:
+            return self._path.stat().st_size
+        except OSError:
+            return 0
+
+    def _punch(self) -> None:
+        """A file system that knows no holes keeps everything until the end."""
+        descriptor = os.open(self._path, os.O_WRONLY)
+        try:
+            place = ctypes.c_long(self._first), ctypes.c_long(self._hole_end - self._first)
+            _libc.fallocate(descriptor, _KEEP_SIZE_AND_PUNCH_HOLE, *place)
+        finally:
+            os.close(descriptor)

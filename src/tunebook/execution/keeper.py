@@ -17,6 +17,7 @@ from contextlib import suppress
 
 from tunebook.core.trials import Outcome
 from tunebook.execution import beginning, checkpoints, family, memory, outcomes, records, worker
+from tunebook.execution.bounded_log import SharedLog
 from tunebook.execution.spec import ON_TERMINATION, Spec, StopRequest
 from tunebook.files import spool
 
@@ -39,9 +40,11 @@ def keep(spec: Spec, work: Callable[[], None]) -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, _WATCHED_SIGNALS)
         keeper = os.getpid()
         pid = family.fork(lambda: _become_worker(keeper, spec, work))
-        watch = _Watch(spec)
+        log = SharedLog(spec.output)
+        watch = _Watch(spec, log)
         status = watch.until_end_of(pid)
         family.kill_descendants()
+        log.close()
         checkpoints.remove_leftovers(spec.folder)
         if not has_finished(spec):
             outcome = watch.outcome
@@ -58,9 +61,10 @@ def has_finished(spec: Spec) -> bool:
 class _Watch:
     """Waits for a worker, and ends it when it must end."""
 
-    def __init__(self, spec: Spec) -> None:
+    def __init__(self, spec: Spec, log: SharedLog) -> None:
         self.outcome: Outcome | None = None
         self._spec = spec
+        self._log = log
         self._request: StopRequest | None = None
         self._deadline = math.inf
         self._next_look_at_memory = -math.inf
@@ -74,6 +78,7 @@ class _Watch:
                 return ended[pid]
             if got is not None and got.si_signo == signal.SIGTERM:
                 ON_TERMINATION.write_if_first(self._spec.folder)
+            self._log.look()
             if self.outcome is None:
                 self.outcome = self._overdue() or self._out_of_memory()
                 if self.outcome is not None:

@@ -19,6 +19,7 @@ _STOPPED = {
     "stop": OutcomeKind.STOPPED,
     "preempt": OutcomeKind.PREEMPTED,
     "cancel": OutcomeKind.CANCELLED,
+    "stall": OutcomeKind.CRASHED,
 }
 # What the allocators of torch, CUDA, numpy, jax and C++ say. Each is a part of a longer message.
 _OUT_OF_MEMORY = (
@@ -31,7 +32,10 @@ _OUT_OF_MEMORY = (
     "failed to allocate",
     "std::bad_alloc",
     "resource_exhausted",
-    "cublas_status_alloc_failed",
+    # CUBLAS_, CUDNN_, CUSOLVER_; CUDA_ERROR_, and the runtime's name of the same.
+    "_status_alloc_failed",
+    "error_out_of_memory",
+    "cudaerrormemoryallocation",
 )
 # Frames of an exception that are not the user's: ours, Python's, and those of installed packages.
 _LIBRARIES = (
@@ -117,7 +121,9 @@ def of_exit(status: int, *, oom_killed: bool = False, detail: str = "") -> Outco
 
 def of_request(request: StopRequest) -> Outcome:
     """An attempt whose processes were ended because it did not leave in time."""
-    return Outcome(_STOPPED[request.kind], f"{request.reason}; ended after {request.grace:g} s")
+    # One that hangs is not asked: it could not leave by itself.
+    waited = "" if request.kind == "stall" else f" after {request.grace:g} s"
+    return Outcome(_STOPPED[request.kind], f"{request.reason}; ended{waited}")
 
 
 def vanished(reason: str) -> Outcome:

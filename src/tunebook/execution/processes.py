@@ -9,14 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from tunebook.core.errors import ProgramError
-from tunebook.core.events import Decision, Event, Finished, Tick, Wait
+from tunebook.core.events import Decision, Event, Finished, Noted, Tick, Wait
 from tunebook.core.protocols import Decide, Program
 from tunebook.core.trials import Attempt, Outcome, OutcomeKind
 from tunebook.execution.beginning import has_begun
+from tunebook.execution.devices import Devices
 from tunebook.execution.following import Follower
-from tunebook.execution.server import Abandoned, ForkServer
+from tunebook.execution.guarding import Guard
+from tunebook.execution.server import Abandoned
 from tunebook.execution.slots import Slot
 from tunebook.execution.spec import Spec, StopRequest, Terms
+from tunebook.execution.stalling import Stalls
+from tunebook.execution.starting import Starter
 
 READ_SECONDS = 1.0
 WAIT_SECONDS = 0.2
@@ -34,12 +38,20 @@ class Processes:
         added: Callable[[], Sequence[Slot]] = tuple,
         notice: Callable[[str], None] = lambda _: None,
         grace: float = DEFAULT_GRACE,
+        devices: Devices | None = None,
+        stall_timeout: float | None = None,
     ) -> None:
+        """Where `devices` are given, an accelerator that somebody else uses is left alone.
+
+        An attempt that is silent for `stall_timeout` seconds is ended; None only warns.
+        """
         self._terms = terms
         self._slots = tuple(slots)
         self._added = added
         self._notice = notice
         self._grace = grace
+        self._devices = devices
+        self._stall_timeout = stall_timeout
 
     def run(
         self, program: Program, proposals: Iterator[Attempt | Wait], decide: Decide
@@ -47,8 +59,10 @@ class Processes:
         def goes_on() -> bool:
             return decide(Tick(0)) is Decision.GO_ON
 
-        starter = _Starter(program, self._notice, goes_on)
-        crew = _Crew(self._terms, self._slots, starter)
+        starter = Starter(program, self._notice, goes_on)
+        guard = Guard(self._devices, self._notice)
+        stalls = Stalls(self._stall_timeout)
+        crew = _Crew(self._terms, self._slots, starter, guard, stalls)
         leaving = Decision.GO_ON
         exhausted = False
         try:
@@ -74,6 +88,7 @@ class Processes:
                 if wished in (Decision.DRAIN, Decision.ABORT) and wished is not leaving:
                     leaving = wished
                     crew.ask_to_leave(self._grace if wished is Decision.DRAIN else 0.0)
+                    yield from crew.turn_away_held("interrupted before it began")
                 yield tick
         finally:
             starter.close()
@@ -82,10 +97,16 @@ class Processes:
 class _Crew:
     """The attempts that are running, and the slots they are in."""
 
-    def __init__(self, terms: Terms, slots: Sequence[Slot], starter: _Starter) -> None:
+    def __init__(
+        self, terms: Terms, slots: Sequence[Slot], starter: Starter, guard: Guard, stalls: Stalls
+    ) -> None:
         self._terms = terms
         self._free = list(slots)
         self._starter = starter
+        self._guard = guard
+        self._stalls = stalls
+        # An attempt for which no slot may be used yet.
+        self._held: Attempt | None = None
         self._followers: dict[str, Follower] = {}
         self._read = time.monotonic()
 
@@ -100,18 +121,20 @@ class _Crew:
     def fill(self, proposals: Iterator[Attempt | Wait]) -> bool:
         """Take attempts while there is room; True once there are no more."""
         while self._free:
-            proposed = next(proposals, None)
+            proposed = self._held or next(proposals, None)
             if proposed is None:
                 return True
             if isinstance(proposed, Wait):
                 return False
-            spec = Spec(proposed, self._terms)
-            # One that has begun is adopted: its keeper lives, or its spool has the last word.
-            spec = self._adopted(spec) if has_begun(spec) else replace(spec, slot=self._free[0])
+            spec = self._placed(Spec(proposed, self._terms))
+            self._held = proposed if spec is None else None
+            if spec is None:
+                return False
             self._free.remove(spec.slot)
             self._followers[proposed.folder] = Follower(spec)
             if not has_begun(spec):
                 spec.write()
+                self._guard.used(spec.slot, f"trial {proposed.trial.number}")
                 self._starter.start(proposed.folder)
         return False
 
@@ -121,16 +144,24 @@ class _Crew:
         self._free.append(follower.spec.slot)
         return Finished(follower.spec.attempt, Outcome(OutcomeKind.PREEMPTED, reason), 0.0)
 
+    def turn_away_held(self, reason: str) -> Iterator[Finished]:
+        """Give up the attempt that waits for a slot, if one does."""
+        if self._held is not None:
+            yield Finished(self._held, Outcome(OutcomeKind.PREEMPTED, reason), 0.0)
+            self._held = None
+
     def news(self) -> Iterator[Event]:
         """Wait a little, then tell what has happened to whom."""
         for folder in self._ended():
             if folder in self._followers:
                 yield from self._see_off(folder)
-        if time.monotonic() - self._read < READ_SECONDS:
+        passed = time.monotonic() - self._read
+        if passed < READ_SECONDS:
             return
         self._read = time.monotonic()
         for folder, follower in list(self._followers.items()):
             yield from follower.news()
+            yield from self._check_life(follower.spec, min(passed, 2 * READ_SECONDS))
             # Covers keepers that were killed, or that an earlier coordinator began.
             if has_begun(follower.spec) or not follower.spec.folder.exists():
                 yield from self._see_off(folder)
@@ -143,6 +174,14 @@ class _Crew:
     def ask_to_leave(self, grace: float) -> None:
         for folder in self._followers:
             self.ask(StopRequest("preempt", "interrupted", grace), folder)
+
+    def _placed(self, spec: Spec) -> Spec | None:
+        """An attempt in a slot; None while somebody is in the way of every free one."""
+        # One that has begun is adopted: its keeper lives, or its spool has the last word.
+        if has_begun(spec):
+            return self._adopted(spec)
+        slot = self._guard.first_free(self._free)
+        return None if slot is None else replace(spec, slot=slot)
 
     def _adopted(self, spec: Spec) -> Spec:
         """An attempt that has begun, in the slot that it has: nobody else gets its accelerators."""
@@ -162,63 +201,19 @@ class _Crew:
         # Those it was asked to start may never have begun: none of them is lost.
         return [path for path, follower in self._followers.items() if not has_begun(follower.spec)]
 
+    def _check_life(self, spec: Spec, passed: float) -> Iterator[Noted]:
+        """Warn of an attempt that hangs, or end it."""
+        found = self._stalls.look(spec, passed)
+        if isinstance(found, str):
+            yield Noted(spec.attempt, found)
+        elif found is not None and StopRequest.read(spec.folder) is None:
+            self.ask(found, spec.attempt.folder)
+
     def _see_off(self, folder: str) -> Iterator[Event]:
         follower = self._followers[folder]
         yield from follower.news()
         yield from follower.give_up_if_dead()
         if follower.finished:
             del self._followers[folder]
+            self._stalls.forget(follower.spec)
             self._free.append(follower.spec.slot)
-
-
-class _Starter:
-    """Starts attempts through a fork server; where one has died, through a new one."""
-
-    def __init__(
-        self, program: Program, notice: Callable[[str], None], goes_on: Callable[[], bool]
-    ) -> None:
-        self._program = program
-        self._notice = notice
-        self._goes_on = goes_on
-        self._warm = True
-        self._server: ForkServer | None = None
-
-    def start(self, folder: str) -> None:
-        asked = [folder]
-        while asked:
-            if self._server is None:
-                self._server = self._new_server()
-            if self._server.start(asked[-1]):
-                asked.pop()
-            else:
-                # A dead server may have died before it began what else it was asked to start. To
-                # ask for an attempt that has begun does nothing.
-                asked = [*self._server.running]
-                self.close()
-
-    def wait(self, seconds: float) -> list[str] | None:
-        """The folders of attempts that have ended by now; None if no server lives to begin any."""
-        if self._server is None:
-            time.sleep(seconds)
-            return None
-        ended = self._server.wait(seconds)
-        if ended is None:
-            self.close()
-        return ended
-
-    def close(self) -> None:
-        if self._server is not None:
-            self._server.close()
-            self._server = None
-
-    def _new_server(self) -> ForkServer:
-        server = ForkServer(self._program, warm=self._warm, goes_on=self._goes_on)
-        if server.obstacle is None:
-            return server
-        server.close()
-        self._warm = False
-        self._notice(
-            f"Each trial starts a Python of its own, which takes longer: {self._program.reference} "
-            f"cannot be forked, since {server.obstacle}."
-        )
-        return ForkServer(self._program, warm=False, goes_on=self._goes_on)

@@ -97,7 +97,7 @@ class Spec:
 class StopRequest:
     """Asks an attempt to save and leave; after `grace` seconds its processes are ended."""
 
-    kind: Literal["stop", "preempt", "cancel"]
+    kind: Literal["stop", "preempt", "cancel", "stall"]
     reason: str
     grace: float
 

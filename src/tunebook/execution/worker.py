@@ -50,7 +50,9 @@ def prepare(spec: Spec) -> None:
     # That of another trial, in which this study may be running.
     os.environ.pop(joined.METRICS, None)
     _set_threads(spec.slot)
-    if spec.slot.memory is not None:
+    # CUDA maps far more memory than it uses, writable: there the keeper's look at what is used
+    # must do.
+    if spec.slot.memory is not None and not spec.slot.gpus:
         memory.limit_data(spec.slot.memory)
 
 

@@ -41,6 +41,18 @@ def run(
         float,
         typer.Option("--grace", help="Seconds to save and leave after Ctrl-C.", metavar="S", min=0),
     ] = 30.0,
+    stall_timeout: Annotated[
+        float | None,
+        typer.Option(
+            "--stall-timeout",
+            help="End a trial that reports nothing for so long [default: only warn].",
+            metavar="S",
+            min=1,
+        ),
+    ] = None,
+    share_gpus: Annotated[
+        bool, typer.Option("--share-gpus", help="Use GPUs that other processes use, too.")
+    ] = False,
     folder: Folder = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -57,7 +69,14 @@ def run(
     if join:
         typer.echo(start.join(wish, place, workers or 1))
         return
-    options = Options(workers=workers, inline=inline, retry_failed=retry_failed, grace=grace)
+    options = Options(
+        workers=workers,
+        inline=inline,
+        retry_failed=retry_failed,
+        grace=grace,
+        share_gpus=share_gpus,
+        stall_timeout=stall_timeout,
+    )
     ending, results = start.run_file(wish, place, options, quiet=quiet, machine=as_json)
     data = describe.study(results, top=5)
     if as_json:

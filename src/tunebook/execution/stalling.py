@@ -1,0 +1,77 @@
+"""Attempts that hang: no log, no output and no checkpoint for a long time.
+
+Only time that was seen to pass counts. A machine that was suspended, or a coordinator that was
+stopped, finds every attempt as silent as it left it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tunebook.core.errors import StudyError
+from tunebook.execution.spec import Spec, StopRequest
+
+# Without a limit, one sentence warns: of ten minutes, or of ten times what was usual before.
+WARN_SECONDS = 600.0
+_UNUSUAL = 10
+_SIGNS = ("spool", "log.txt", "metrics.jsonl", "run", "checkpoints", "../files/checkpoints")
+
+
+@dataclass
+class _Silence:
+    signs: tuple[tuple[int, int], ...]
+    seconds: float = 0.0
+    longest: float = 0.0
+    told: bool = False
+
+
+class Stalls:
+    """Watches attempts for silence; `timeout` is how long one may last, if there is a limit."""
+
+    def __init__(self, timeout: float | None = None) -> None:
+        if timeout is not None and not timeout > 0:
+            raise StudyError(f"the stall timeout must be above 0 seconds, got {timeout:g}")
+        self._timeout = timeout
+        self._silences: dict[str, _Silence] = {}
+
+    def look(self, spec: Spec, passed: float) -> str | StopRequest | None:
+        """A warning, or the request that ends the attempt, once each time it falls silent."""
+        folder, signs = spec.attempt.folder, _signs(spec.folder)
+        silence = self._silences.setdefault(folder, _Silence(signs))
+        if signs != silence.signs:
+            longest = max(silence.longest, silence.seconds)
+            self._silences[folder] = _Silence(signs, longest=longest)
+            return None
+        silence.seconds += passed
+        if silence.told or silence.seconds < self._limit(silence):
+            return None
+        silence.told = True
+        silent = f"no log, output or checkpoint for {_in_words(silence.seconds)}"
+        if self._timeout is None:
+            return f"{silent}; with --stall-timeout SECONDS, a trial that hangs is ended"
+        return StopRequest("stall", f"stalled: {silent}", grace=0.0)
+
+    def forget(self, spec: Spec) -> None:
+        self._silences.pop(spec.attempt.folder, None)
+
+    def _limit(self, silence: _Silence) -> float:
+        usual = max(WARN_SECONDS, _UNUSUAL * silence.longest)
+        return usual if self._timeout is None else self._timeout
+
+
+def _signs(folder: Path) -> tuple[tuple[int, int], ...]:
+    """What changes whenever an attempt does something that can be seen."""
+    return tuple(_state(folder / name) for name in _SIGNS)
+
+
+def _state(path: Path) -> tuple[int, int]:
+    try:
+        status = path.stat()
+    except OSError:
+        return (0, 0)
+    return status.st_size, status.st_mtime_ns
+
+
+def _in_words(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

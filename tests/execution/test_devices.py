@@ -1,0 +1,118 @@
+"""Who uses the accelerators, by what `nvidia-smi` says."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fake_devices import FakeSmi
+from tunebook.execution import devices
+from tunebook.execution.devices import NvidiaSmi, Tenant
+
+FIRST, SECOND = "GPU-8a1f0c2e-1111", "GPU-9b2d4e6f-2222"
+
+
+@pytest.fixture
+def smi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeSmi:
+    smi = FakeSmi(tmp_path / "smi", [FIRST, SECOND])
+    monkeypatch.setenv("PATH", f"{smi.folder}:{os.environ['PATH']}")
+    return smi
+
+
+def test_nobody(smi: FakeSmi) -> None:
+    assert NvidiaSmi().tenants() == ()
+
+
+def test_a_process_is_named_by_how_it_was_started(smi: FakeSmi) -> None:
+    with subprocess.Popen(["sleep", "600"]) as sleeper:
+        smi.put(SECOND, sleeper.pid, "10240 MiB", "sleep")
+        (tenant,) = NvidiaSmi().tenants()
+        sleeper.kill()
+    assert tenant == Tenant(sleeper.pid, "sleep 600", "10240 MiB", "1", SECOND)
+
+
+def test_a_process_that_cannot_be_seen_keeps_its_name(smi: FakeSmi) -> None:
+    smi.put(FIRST, 2**30, "[N/A]", "/usr/bin/a, b")
+    assert NvidiaSmi().tenants() == (Tenant(2**30, "/usr/bin/a, b", "[N/A]", "0", FIRST),)
+
+
+def test_a_long_command_is_cut(smi: FakeSmi) -> None:
+    smi.put(FIRST, 2**30, "1 MiB", "x" * 500)
+    (tenant,) = NvidiaSmi().tenants()
+    assert tenant.command == "x" * 97 + "..."
+
+
+def test_contexts_of_one_process_count_once(smi: FakeSmi) -> None:
+    for device in (FIRST, FIRST, SECOND):
+        smi.put(device, 2**30, "1 MiB", "a")
+    assert [tenant.index for tenant in NvidiaSmi().tenants()] == ["0", "1"]
+
+
+def test_a_broker_is_not_in_the_way(smi: FakeSmi) -> None:
+    smi.put(FIRST, 2**30, "28 MiB", "/usr/bin/nvidia-cuda-mps-server")
+    assert NvidiaSmi().tenants() == ()
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    ["No devices were found\n", "a,b,c,d\n", ",,,\n", "\n\n,\n", "\xff\x00", "GPU-1, 12\n"],
+)
+def test_garbage_means_nothing(smi: FakeSmi, garbage: str) -> None:
+    smi.apps.write_text(garbage)
+    assert NvidiaSmi().tenants() == ()
+
+
+def test_a_tool_that_fails(smi: FakeSmi) -> None:
+    smi.put(FIRST, 2**30, "1 MiB", "a")
+    smi.script("echo 'GPU-1, 12, 1 MiB, a'; exit 9")
+    assert NvidiaSmi().tenants() == ()
+
+
+def test_no_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert NvidiaSmi().tenants() == ()
+
+
+def test_a_tool_that_hangs_is_asked_once(smi: FakeSmi, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_PATIENCE_SECONDS", 0.2)
+    smi.script(f"echo asked >> {smi.folder}/asked; exec sleep 60")
+    hanging = NvidiaSmi()
+    assert [hanging.tenants() for _ in range(3)] == [(), (), ()]
+    assert (smi.folder / "asked").read_text() == "asked\n"
+
+
+@pytest.mark.parametrize(
+    ("gpu", "expected"),
+    [
+        ("1", True),
+        ("0", False),
+        ("11", False),
+        (SECOND, True),
+        ("GPU-9b2d", True),
+        (FIRST, False),
+        ("", False),
+        ("MIG-9b2d4e6f", False),
+    ],
+)
+def test_names_of_an_accelerator(gpu: str, expected: bool) -> None:
+    assert Tenant(1, "a", "1 MiB", "1", SECOND).sits_on(gpu) is expected
+
+
+def test_a_part_of_an_accelerator_is_known_where_the_tool_names_it() -> None:
+    part = "MIG-41b35b1f-0c5d"
+    assert Tenant(1, "a", "1 MiB", "", part).sits_on("MIG-41b35b1f")
+    assert not Tenant(1, "a", "1 MiB", "", part).sits_on("0")
+
+
+@given(st.text(max_size=40))
+def test_any_answer_is_survived(answer: str) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        told = subprocess.CompletedProcess([], 0, answer.encode(errors="replace"), b"")
+        patch.setattr(devices.subprocess, "run", lambda *_, **__: told)
+        for tenant in NvidiaSmi().tenants():
+            assert tenant.pid >= 0
