@@ -125,8 +125,9 @@ class Divided(Clouds):
         return Data(train, clouds(37, 2), test=unseen)  # type: ignore[arg-type]
 
 
-def test_test_examples_are_looked_at_once_at_the_end(tmp_path: Path) -> None:
-    params = {"learning_rate": 0.05, "batch_size": 16, "width": 8}
+@pytest.mark.parametrize("split", [None, 4])
+def test_test_examples_are_looked_at_once_at_the_end(split: int | None, tmp_path: Path) -> None:
+    params = {"learning_rate": 0.05, "batch_size": 16, "width": 8, "seed_split": split}
     run = MemoryRun(tmp_path, params, 60, seed=3)
     tuned, final = Divided(untouched=True), Divided()
     train(tuned, run)

@@ -127,6 +127,8 @@ def test_a_resumed_run_continues_bit_for_bit(optimizer: str, prefetch: int, tmp_
         "schedule": "cosine",
         "clip_norm": 0.5,
         "checkpoint_every": 7,
+        "seed_data": 5,
+        "seed_init": 6,
     }
     task = Clouds(augment=True)
     whole = trained(tmp_path / "whole", 40, task, **options)
@@ -180,6 +182,26 @@ def test_a_split_at_random_is_the_same_in_every_trial(tmp_path: Path) -> None:
         train(task, run)
     assert task.orders[0] == task.orders[1] != sorted(task.orders[0])
     assert runs[0].curve("train/loss") != runs[1].curve("train/loss")
+    for number, seed in enumerate((4, 4, 5)):
+        train(task, MemoryRun(tmp_path / f"split {number}", {**PARAMS, "seed_split": seed}, 5))
+    assert task.orders[2] == task.orders[3]
+    assert task.orders[3] not in (task.orders[0], task.orders[4])
+
+
+@pytest.mark.parametrize("part", ["seed_init", "seed_data"])
+def test_one_source_of_chance_can_be_varied_alone(part: str, tmp_path: Path) -> None:
+    def losses(seed: int, **seeds: int) -> np.ndarray:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        run = MemoryRun(folder, {**PARAMS, "norm": False, **seeds}, 5, seed)
+        train(Clouds(), run)
+        return run.curve("train/loss").values
+
+    other = "seed_data" if part == "seed_init" else "seed_init"
+    plain = losses(0)
+    assert losses(0, **{part: 1})[-1] != plain[-1]
+    # With both given, the run's own seed has nothing left to decide.
+    assert (losses(0, **{part: 1, other: 2}) == losses(9, **{part: 1, other: 2})).all()
+    assert losses(0, **{part: 1, other: 2})[-1] != losses(0, **{part: 3, other: 2})[-1]
 
 
 def test_the_norm_is_logged_unclipped_and_the_share_clipped(tmp_path: Path) -> None:

@@ -52,6 +52,26 @@ def test_the_documented_rule() -> None:
     assert Streams(7, rank=2).seed_of("dropout") == derive_seed(7, "dropout", "rank 2")
 
 
+PARTS = {"init": {"initialisation"}, "data": {"order", "augmentation"}, "split": {"split"}}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_seed_of_a_part_moves_that_part_alone(part: str) -> None:
+    plain, own = Streams(7, 1), Streams(7, 1, **{part: 3})  # type: ignore[arg-type]
+    moved = {stream for stream in STREAMS if plain.seed_of(stream) != own.seed_of(stream)}
+    assert moved == PARTS[part]
+    # Its own seed is all that it follows then.
+    other = Streams(8, 1, **{part: 3})  # type: ignore[arg-type]
+    assert all(own.seed_of(stream, 5) == other.seed_of(stream, 5) for stream in moved)
+
+
+def test_the_seed_of_a_part_is_used_by_the_same_rule() -> None:
+    assert Streams(7, init=3).seed_of("initialisation") == Streams(3).seed_of("initialisation")
+    assert Streams(7, data=3).seed_of("order", 2) == Streams(3).seed_of("order", 2)
+    assert Streams(7, 2, data=3).seed_of("augmentation") == Streams(3, 2).seed_of("augmentation")
+    assert Streams(7, split=3).seed_of("split") == derive_seed(3, "split")
+
+
 @given(st.integers(0, 2**31), st.integers(0, 1000), st.integers(0, 1000))
 def test_replicas_begin_as_one_and_drop_out_apart(seed: int, one: int, other: int) -> None:
     for stream in FIXED + SHARED:

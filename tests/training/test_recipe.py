@@ -76,6 +76,9 @@ WRONG = {
     "foreach": (0, "true or false"),
     "spread": ("pipeline", "ddp or fsdp"),
     "prefetch": (-1, "a whole number of at least 0"),
+    "seed_init": (-1, "a whole number of at least 0"),
+    "seed_data": (0.5, "a whole number of at least 0"),
+    "seed_split": ("one", "a whole number of at least 0"),
 }
 
 

@@ -17,7 +17,7 @@ from tunebook.training import checkpoints
 from tunebook.training.data import Examples, evaluation_batches, on_device
 from tunebook.training.distribution import ALONE, World, best_device
 from tunebook.training.randomness import Streams
-from tunebook.training.recipe import ReadParams
+from tunebook.training.recipe import ReadParams, seed_of_split
 from tunebook.training.task import Pair, Task
 
 _TEST_BATCH = 256
@@ -72,7 +72,7 @@ def evaluate_on_test(task: Task, params: Config, kept: Path) -> Evaluation:
     trial, since a task may divide its data by them.
     """
     read = ReadParams(params)
-    with Streams(seed=0).seeded("split"):
+    with Streams(seed=0, split=seed_of_split(read)).seeded("split"):
         examples = task.data(read).test
     if examples is None:
         raise TunebookError("the task has no test examples; it can give them as Data(test=...)")

@@ -16,6 +16,10 @@ LOOP_KNOBS: Final = Knobs(
     clipping="clip_norm",
     eval_interval="eval_every",
     schedule="schedule",
+    seed_init="seed_init",
+    seed_data="seed_data",
+    # Known only where a study names it: of no other task is it known whether its split is random.
+    seed_split="seed_split",
     train_loss="train/loss",
     grad_norm="grad_norm",
 )
@@ -27,6 +31,9 @@ LOOP_DEFAULTS: Final[Config] = MappingProxyType[str, Value](
         "clip_norm": None,
         "eval_every": None,
         "schedule": "constant",
+        # Those of the run's own seed.
+        "seed_init": None,
+        "seed_data": None,
         # That of the optimiser.
         "weight_decay": None,
     }

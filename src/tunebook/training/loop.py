@@ -48,8 +48,9 @@ def fit(task: Task, run: Run, world: World) -> nn.Module:
     params = ReadParams(run.params)
     recipe = Recipe.of(params, run.budget)
     plan = recipe.plan
-    streams = Streams(run.seed, world.rank)
-    # A task that splits its data at random does so alike on every rank and in every trial.
+    streams = Streams(run.seed, world.rank, recipe.seed_init, recipe.seed_data, recipe.seed_split)
+    # A task that splits its data at random does so alike on every rank and, unless `seed_split`
+    # is varied, in every trial.
     with streams.seeded("split"):
         data = task.data(params)
     job = Job(task, run, world, recipe, data)

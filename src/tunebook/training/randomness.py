@@ -1,7 +1,9 @@
 """One seed, many named streams: what is random in a run, and on which ranks it is the same.
 
 The rule: the seed of a stream is a hash of (run seed, stream name), and where the stream is a
-rank's own, of (run seed, stream name, rank). That of the split is a hash of its name alone.
+rank's own, of (run seed, stream name, rank). That of the split is a hash of its name alone. A seed
+that is given for one part of a run takes the place of the run seed there, so that it can be varied
+alone: `init` for the initialisation, `data` for the order and the augmentation, `split`.
 
     split            the same in every run: trials are compared on the same validation examples
     initialisation   the same on every rank: all replicas begin as one model
@@ -27,6 +29,8 @@ from tunebook.core.hashing import derive_seed
 FIXED = ("split",)
 SHARED = ("initialisation", "order")
 OWN = ("dropout", "augmentation", "elsewhere")
+# The field below whose seed a stream follows, where it is given.
+_PARTS = {"split": "split", "initialisation": "init", "order": "data", "augmentation": "data"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +39,9 @@ class Streams:
 
     seed: int
     rank: int = 0
+    init: int | None = None
+    data: int | None = None
+    split: int | None = None
 
     def seed_of(self, stream: str, *parts: int) -> int:
         """The seed of a stream; `parts`, such as an epoch, make further streams of it.
@@ -42,12 +49,14 @@ class Streams:
         >>> Streams(seed=0, rank=0).seed_of("order") == Streams(seed=0, rank=1).seed_of("order")
         True
         """
+        part = getattr(self, _PARTS[stream]) if stream in _PARTS else None
+        seed = self.seed if part is None else part
         if stream in FIXED:
-            return derive_seed(stream, *parts)
+            return derive_seed(*(() if part is None else (part,)), stream, *parts)
         if stream in SHARED:
-            return derive_seed(self.seed, stream, *parts)
+            return derive_seed(seed, stream, *parts)
         if stream in OWN:
-            return derive_seed(self.seed, stream, f"rank {self.rank}", *parts)
+            return derive_seed(seed, stream, f"rank {self.rank}", *parts)
         known = FIXED + SHARED + OWN
         raise UnknownName(
             f"no stream is named {stream!r}{did_you_mean(stream, known)}; "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_type_hints
 
@@ -63,6 +63,10 @@ class Recipe:
     foreach: Annotated[bool | None, SWITCH] = None
     spread: Annotated[Spread, one_of(get_args(Spread))] = "ddp"
     prefetch: Annotated[int, whole(0)] = 0
+    # What is null follows the run's own seed; the split is then the same in every run.
+    seed_init: Annotated[int | None, whole(0)] = None
+    seed_data: Annotated[int | None, whole(0)] = None
+    seed_split: Annotated[int | None, whole(0)] = None
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -140,7 +144,14 @@ def _checks() -> dict[str, Check]:
 _CHECKS = _checks()
 
 
-def _given(params: Config, names: Mapping[str, object]) -> dict[str, Value]:
+def seed_of_split(params: Config) -> int | None:
+    """The seed of the split in a configuration, for those who need no more of its recipe."""
+    given = _given(params, ("seed_split",))
+    seed: int | None = next((_CHECKS[name](name, value) for name, value in given.items()), None)
+    return seed
+
+
+def _given(params: Config, names: Iterable[str]) -> dict[str, Value]:
     """Those of the named parameters that a configuration has; null means the default."""
     found = {name: params.get(name) for name in names}
     return {name: value for name, value in found.items() if value is not None}

@@ -56,7 +56,7 @@ class Task(Protocol):
         """The examples; called once in each process.
 
         What is drawn here from the global generators of torch, numpy and Python is the same in
-        every trial. A split that is to vary must follow from a parameter.
+        every trial that has the same `seed_split`: a split at random varies with that parameter.
         """
 
     def build(self, params: Config) -> nn.Module:
