@@ -44,13 +44,18 @@ def has_diverged(evidence: Evidence, reading: Reading) -> bool:
     return bool(_divergence(evidence.study, reading.record, evidence.objective, kept))
 
 
-def gather(results: Results, objective: Objective | None = None) -> Evidence:
-    """The evidence of a study, under its own objective or another one."""
+def gather(
+    results: Results, objective: Objective | None = None, *, far_out: bool = True
+) -> Evidence:
+    """The evidence of a study, under its own objective or another one.
+
+    Without `far_out`, results far worse than the median stay results.
+    """
     chosen = objective or results.study.objective
     results = _under(chosen, results)
     kept = goes_to_the_end(results.trials, results.study.knobs.train_loss)
     read = tuple(_read(results, record, chosen, kept) for record in results.trials)
-    judged = _infeasible_by_value(results, chosen, read)
+    judged = _infeasible_by_value(results, chosen, read, far_out)
     return Evidence(results, chosen, infeasible_by_error(results.study, judged))
 
 
@@ -95,7 +100,7 @@ def _divergence(study: Study, record: TrialRecord, objective: Objective, kept: b
 
 
 def _infeasible_by_value(
-    results: Results, objective: Objective, readings: tuple[Reading, ...]
+    results: Results, objective: Objective, readings: tuple[Reading, ...], far_out: bool
 ) -> tuple[Reading, ...]:
     """Trials no better than chance, or far worse than the median, are infeasible."""
     losses = np.array(
@@ -108,7 +113,7 @@ def _infeasible_by_value(
     if chance is not None:
         level = objective.metric.loss(chance)
         at_chance = level - LEAST_GAIN * max(level - float(losses.min()), 0.0)
-    if len(losses) >= LEAST_FOR_SPREAD:
+    if far_out and len(losses) >= LEAST_FOR_SPREAD:
         middle = float(np.median(losses))
         deviation = float(np.median(np.abs(losses - middle)))
         far = middle + FAR_OUT * deviation if deviation > 0 else np.inf

@@ -12,13 +12,15 @@ import numpy as np
 
 from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
-from tunebook.core.results import Results
+from tunebook.core.results import Results, TrialRecord
 from tunebook.core.space import Config
 from tunebook.core.study import Study
 from tunebook.diagnosis.gathering import gather
 from tunebook.procedures.subjects import Subject
+from tunebook.stats.samples import pooled_sd
 
-# What a value is worth, lower is better and infinity means that it does not work.
+# What a value is worth: lower is better, infinity that it does not work, NaN that nobody knows. It
+# is also asked of single trials, whose spread is the noise.
 Judge: TypeAlias = Callable[[Sequence[Reading]], float]
 Side: TypeAlias = Literal["low", "high"]
 
@@ -27,36 +29,58 @@ MOST_EXTENSIONS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What came of each value, in rising order. `scores` are lower for better ones."""
+    """What came of each value, in rising order. `scores` are lower for better ones.
+
+    `noise` is the standard error of a score, from replicates; None where there are none.
+    """
 
     parameter: str
     readings: Mapping[float, tuple[Reading, ...]]
     scores: Mapping[float, float]
+    noise: float | None = None
 
     @property
     def values(self) -> tuple[float, ...]:
-        return tuple(self.readings)
+        """Values of which something is known: not those whose trials broke for other reasons."""
+        return tuple(value for value, score in self.scores.items() if not math.isnan(score))
+
+    @property
+    def broken(self) -> tuple[float, ...]:
+        """Values whose trials broke for reasons that are not theirs."""
+        return tuple(value for value, score in self.scores.items() if math.isnan(score))
 
     @property
     def working(self) -> tuple[float, ...]:
-        return tuple(value for value, score in self.scores.items() if math.isfinite(score))
+        return tuple(value for value in self.values if math.isfinite(self.scores[value]))
 
     @property
     def best(self) -> float | None:
-        """The best value, None where none works."""
+        """The best value, the lowest of equals; None where none works."""
         return min(self.working, key=self.scores.__getitem__, default=None)
 
     @property
-    def boundary(self) -> Side | None:
-        """At which end of what was tried the best value is.
+    def end(self) -> Side | None:
+        """At which end of what was tried the best value is, be it by noise alone.
 
-        The last value that works is no boundary: beyond it is an edge of the program's own.
+        The last value that works is no end: beyond it is an edge of the program's own.
         """
         if self.best is None:
             return None
         if self.best == self.values[0]:
             return "low"
         return "high" if self.best == self.values[-1] else None
+
+    @property
+    def boundary(self) -> Side | None:
+        """At which end the best value is, where no value further inside is as good."""
+        return None if any(self.is_as_good(value) for value in self.values[1:-1]) else self.end
+
+    def is_as_good(self, value: float) -> bool:
+        """Whether a value is within the noise of the best: one standard error of a difference."""
+        if self.best is None:
+            return False
+        margin = math.sqrt(2.0) * (self.noise or 0.0)
+        return self.scores[value] <= self.scores[self.best] + margin
 
     @property
     def broken_above(self) -> float | None:
@@ -87,28 +111,47 @@ def sweep(
 
     For `yield from` in a procedure. Each extension is a study of its own.
     """
-    found: dict[float, tuple[Reading, ...]] = {}
-    score = judge or mean_loss(subject.study.objective.metric)
-    ratio = _ratio(values)
+    judge = judge or mean_loss(subject.study.objective.metric)
+    records: list[TrialRecord] = []
+    tried: set[float] = set()
     more: Sequence[float] = sorted(values)
     for number in itertools.count(1):
         name = stage if number == 1 else f"{stage}-{number}"
+        tried |= set(more)
         results = yield subject.stage(
             name, {parameter: more}, fix, goal=goal, steps=steps, replicates=replicates
         )
-        found |= by_value(results, parameter)
-        known = {value: found[value] for value in sorted(found)}
-        made = Sweep(parameter, known, {value: score(known[value]) for value in known})
-        if made.boundary is None or number > extensions:
+        records += results.trials
+        # Judged together: whether a trial is infeasible may depend on the others.
+        whole = subject.stage(stage, {parameter: sorted(tried)}, fix, goal=goal, steps=steps)
+        made = judged(Results(whole, tuple(records)), parameter, judge)
+        if made.end is None or number > extensions:
             return made
-        more = _beyond(made, ratio, len(values) // 2)
+        more = _beyond(made, _ratio(values), len(values) // 2)
     raise AssertionError("unreachable")
 
 
+def judged(results: Results, parameter: str, judge: Judge) -> Sweep:
+    """What a study says of the values of one parameter."""
+    readings = by_value(results, parameter)
+    alone = [[judge((reading,)) for reading in found] for found in readings.values()]
+    spread = pooled_sd(alone)
+    each = min(map(len, alone), default=1)
+    return Sweep(
+        parameter,
+        readings,
+        {value: judge(found) for value, found in readings.items()},
+        None if spread is None else spread.sd / math.sqrt(each),
+    )
+
+
 def by_value(results: Results, parameter: str) -> dict[float, tuple[Reading, ...]]:
-    """The readings of a study by the value of one parameter."""
+    """The readings of a study by the value of one parameter.
+
+    A result far from the others is a result: a sweep goes where results are bad.
+    """
     found: dict[float, list[Reading]] = {}
-    for reading in gather(results).readings:
+    for reading in gather(results, far_out=False).readings:
         value = reading.record.trial.config[parameter]
         found.setdefault(float(value or 0), []).append(reading)
     return {value: tuple(found[value]) for value in sorted(found)}
@@ -121,7 +164,7 @@ def mean_loss(metric: Metric) -> Judge:
         if any(reading.standing is Standing.INFEASIBLE for reading in readings):
             return math.inf
         losses = [metric.loss(r.value) for r in readings if r.value is not None]
-        return float(np.mean(losses)) if losses else math.inf
+        return float(np.mean(losses)) if losses else math.nan
 
     return judge
 
@@ -137,12 +180,15 @@ def orders(centre: float, below: float, above: float, each: int) -> list[float]:
 
 
 def _ratio(values: Sequence[float]) -> float:
-    ordered = sorted(values)
+    ordered = sorted(set(values))
+    if len(ordered) < 2 or ordered[0] <= 0:
+        raise ValueError(f"a sweep needs two values above 0, got {ordered}")
     return float((ordered[-1] / ordered[0]) ** (1 / (len(ordered) - 1)))
 
 
 def _beyond(made: Sweep, ratio: float, count: int) -> list[float]:
-    last = made.values[0 if made.boundary == "low" else -1]
-    factor = 1 / ratio if made.boundary == "low" else ratio
-    further = [last * factor**power for power in range(1, max(count, 2) + 1)]
-    return sorted(float(f"{value:.2g}") for value in further)
+    """So many values, at the same ratio, beyond the end at which the best is."""
+    last = made.values[0 if made.end == "low" else -1]
+    factor = 1 / ratio if made.end == "low" else ratio
+    further = {float(f"{last * factor**power:.2g}") for power in range(1, max(count, 2) + 1)}
+    return sorted(further - set(made.readings))

@@ -1,0 +1,170 @@
+"""Sweeps: where they go on, what counts as an end, and what a broken trial says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulated_probes import Made, Training, results_of, subject_of
+from tunebook.core.knobs import Knobs
+from tunebook.core.results import Results
+from tunebook.core.space import Config
+from tunebook.core.study import Study
+from tunebook.core.trials import Cause, Outcome, OutcomeKind
+from tunebook.procedures.sweeps import Sweep, judged, mean_loss, orders, sweep
+
+KNOBS = Knobs(learning_rate="lr", chance=0.9)
+DIVERGED = Outcome(OutcomeKind.INFEASIBLE, "NaN", Cause.DIVERGED)
+CRASHED = Outcome(OutcomeKind.CRASHED, "the machine went away")
+
+
+def swept(
+    train: Training, replicates: int = 1, extensions: int = 2, seed: int = 0
+) -> tuple[Sweep, list[Study]]:
+    subject = subject_of({"lr": 0.01}, KNOBS, seed=seed)
+    values = orders(0.01, 1, 1, 3)
+    making: Generator[Study, Results, Sweep] = sweep(
+        subject,
+        "sweep",
+        "lr",
+        values,
+        goal="?",
+        replicates=replicates,
+        extensions=extensions,
+    )
+    studies = [next(making)]
+    try:
+        while True:
+            studies.append(making.send(results_of(studies[-1], train)))
+    except StopIteration as ended:
+        return ended.value, studies
+
+
+def valley(best: float, broken_from: float = math.inf, noise: float = 0.0) -> Training:
+    """The error falls to the best rate and rises after it."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        rate = float(config["lr"] or 0)
+        if rate >= broken_from:
+            return DIVERGED
+        luck = np.random.default_rng([seed, int(1e6 * rate)]).normal()
+        level = 0.1 + 0.03 * abs(math.log10(rate / best)) + noise * luck
+        return {"valid/error": [0.8, level]}
+
+    return train
+
+
+def test_a_best_inside_needs_one_study() -> None:
+    made, studies = swept(valley(0.01))
+    assert (made.best, made.end, made.boundary) == (0.01, None, None)
+    assert [study.name for study in studies] == ["small.simulated.sweep"]
+
+
+@pytest.mark.parametrize(("best", "side"), [(1e-4, "low"), (1.0, "high")])
+def test_a_best_at_an_end_is_followed(best: float, side: str) -> None:
+    made, studies = swept(valley(best))
+    assert made.best == pytest.approx(best, rel=0.3) and made.boundary is None
+    assert len(studies) == 3
+    stuck, _ = swept(valley(best), extensions=0)
+    assert stuck.boundary == stuck.end == side
+
+
+def test_extensions_end() -> None:
+    made, studies = swept(valley(1e9))
+    assert len(studies) == 3
+    assert made.boundary == "high"
+    assert list(made.values) == sorted(set(made.values))
+
+
+def test_an_edge_of_the_program_is_no_boundary() -> None:
+    made, studies = swept(valley(1.0, broken_from=0.03))
+    assert (made.best, made.end, made.broken_above) == (0.022, None, 0.046)
+    assert len(studies) == 1
+
+
+def test_a_crash_says_nothing_of_a_value() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return CRASHED if config["lr"] in (0.046, 0.1) else valley(1.0)(config, seed, steps)
+
+    made, _ = swept(train, extensions=0)
+    assert made.broken == (0.046, 0.1) and made.broken_above is None
+    # What is known ends at the best value: this is no edge.
+    assert (made.best, made.boundary) == (0.022, "high")
+
+
+def test_nothing_works() -> None:
+    made, _ = swept(lambda config, seed, steps: DIVERGED)
+    assert made.best is made.boundary is made.broken_above is None
+    assert made.working == ()
+
+
+def test_far_results_stay_results() -> None:
+    """Among many equal results a worse one would else be infeasible."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        worse = config["lr"] == 0.1
+        return {"valid/error": [0.8, 0.4 if worse else 0.1 + 1e-4 * float(config["lr"] or 0)]}
+
+    made, _ = swept(train, replicates=2, extensions=0)
+    assert 0.1 in made.working
+
+
+def test_a_rate_at_chance_does_not_work() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return {"valid/error": [0.9, 0.9 if float(config["lr"] or 0) > 0.03 else 0.2]}
+
+    made, _ = swept(train, extensions=0)
+    assert made.broken_above == 0.046
+
+
+def test_ties_are_no_boundary() -> None:
+    made, _ = swept(lambda config, seed, steps: {"valid/error": [0.5, 0.0]}, extensions=0)
+    assert made.end == "low" and made.boundary is None and made.noise is None
+
+
+def test_noise_comes_from_replicates() -> None:
+    made, _ = swept(valley(0.01, noise=0.02), replicates=8)
+    assert made.noise == pytest.approx(0.02 / math.sqrt(8), rel=0.5)
+    assert made.is_as_good(made.best or 0)
+
+
+def test_a_boundary_within_noise_is_none() -> None:
+    """A plateau up to the end: whichever value wins there by luck, the sweep does not refuse."""
+    refused = 0
+    for seed in range(40):
+        flat = swept(_flat, replicates=2, extensions=0, seed=seed)[0]
+        refused += flat.boundary is not None
+    assert refused <= 8
+    steep = [swept(valley(1e3, noise=0.001), 2, 0, seed)[0].boundary for seed in range(20)]
+    assert steep == ["high"] * 20
+
+
+def _flat(config: Config, seed: int, steps: int) -> Made:
+    luck = np.random.default_rng([seed, int(1e6 * float(config["lr"] or 0))]).normal()
+    return {"valid/error": [0.8, 0.1 + 0.01 * luck]}
+
+
+def test_judged_as_a_whole() -> None:
+    study = subject_of({"lr": 0.01}, KNOBS).stage("x", {"lr": [0.1, 0.01]}, goal="?")
+    made = judged(results_of(study, valley(0.1)), "lr", mean_loss(study.objective.metric))
+    assert made.values == (0.01, 0.1) and made.best == 0.1
+
+
+def test_a_sweep_needs_two_values() -> None:
+    subject = subject_of({"lr": 0.01}, KNOBS)
+    making = sweep(subject, "sweep", "lr", [0.1], goal="?")
+    study = next(making)
+    with pytest.raises(ValueError, match="two values above 0"):
+        making.send(results_of(study, valley(1.0)))
+
+
+@given(st.floats(1e-6, 10), st.integers(1, 4))
+def test_orders_go_both_ways(centre: float, each: int) -> None:
+    values = orders(centre, 1, 2, each)
+    assert len(values) == 3 * each + 1 and values == sorted(values)
+    assert values[-1] / values[0] == pytest.approx(1000, rel=0.15)
