@@ -68,11 +68,17 @@ def ask(
     starting.check_given(about, given)
     before = _begun(name, study.name, folder)
     if before is None or again:
-        config, source = starting.start(about, _so_far(study.name, folder), given)
+        first = starting.start(about, _so_far(study.name, folder), given)
         number = before.round + 1 if before else 1
         chosen = {**(defaults or {}), **options}
         return Asked(
-            name, about, tuple(config.items()), source, tuple(sorted(chosen.items())), number
+            name,
+            about,
+            tuple(first.config.items()),
+            first.source,
+            tuple(sorted(chosen.items())),
+            number,
+            first.selected,
         )
     changed = _difference(before, about, options, given)
     if changed:
@@ -115,13 +121,20 @@ def run(
 
 def report(results: Results, answer: Answer) -> Report:
     """The report on the last stage of a probe, with the probe's own answers."""
+    asked = results.study.asked
+    study = results.study if asked is None else _titled(results.study, asked)
     return assemble(
-        gather(results),
+        gather(replace(results, study=study)),
         answer.findings,
         answer.figures,
         made=datetime.now().astimezone(),
         version=version("tunebook"),
     )
+
+
+def _titled(study: Study, asked: Asked) -> Study:
+    """A stage whose goal is the question of the whole probe."""
+    return replace(study, goal=named(asked.procedure).question)
 
 
 def replayed(results: Results, folder: Path) -> Report:

@@ -116,7 +116,8 @@ class Asked:
     """The procedure that a study is a stage of: enough to follow it again from the book.
 
     `about` is the study that it was asked about, `start` the configuration that it varies and
-    `source` where that came from. A procedure that is begun anew is in another `round`.
+    `source` where that came from; `selected` is the result for which the start was selected, if it
+    was. A procedure that is begun anew is in another `round`.
     """
 
     procedure: str
@@ -125,6 +126,7 @@ class Asked:
     source: str = ""
     options: tuple[tuple[str, Value], ...] = ()
     round: int = 1
+    selected: float | None = None
 
     def stage(self, name: str) -> str:
         """What the study of a stage is called in the book."""

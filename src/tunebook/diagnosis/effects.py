@@ -46,6 +46,12 @@ def difference_of_interest(evidence: Evidence) -> float | None:
     return smallest if 0.0 < smallest < np.inf else None
 
 
+def share_of_value(evidence: Evidence) -> float | None:
+    """The same for trials between which nothing was tuned: by the best value's distance alone."""
+    smallest = SHARE_OF_VALUE * _left(evidence) if evidence.ranked else 0.0
+    return smallest if 0.0 < smallest < np.inf else None
+
+
 def gain_of_tuning(evidence: Evidence) -> float | None:
     """How much better the best trial is than the median one; None for too few."""
     if len(evidence.ranked) < LEAST_FOR_TUNING:

@@ -9,6 +9,7 @@ from typing import Final
 from tunebook.core.errors import StudyError
 from tunebook.core.knobs import METRIC_KNOBS
 from tunebook.core.study import Study
+from tunebook.training.knobs import LOOP_KNOBS
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,14 @@ def check(procedure: str, study: Study, needs: Sequence[Need]) -> None:
     if not missing:
         return
     lines = [f"the probe {procedure} cannot work on {study.name}:"]
-    lines += [f"  it needs {need.knob}, {need.use}: {remedy(need.knob)}" for need in missing]
+    lines += [f"  it needs {need.knob}, {need.use}: {remedy(need.knob, study)}" for need in missing]
     raise StudyError("\n".join(lines))
 
 
-def remedy(knob: str) -> str:
+def remedy(knob: str, study: Study | None = None) -> str:
     """The lines of a study file, or of a program, that would make a knob known.
+
+    The reference loop knows some by its own names: for a study of a task a line less is needed.
 
     >>> remedy("warmup_steps")
     "write 'warmup: 0' under fixed and 'warmup_steps: warmup' under knobs"
@@ -78,6 +81,9 @@ def remedy(knob: str) -> str:
         return f"write '{knob}: {_OFF[knob]}' under knobs, with the program's own parameters"
     if knob in _FACTS:
         return f"write '{knob}: {_FACTS[knob]}' under knobs"
+    if study is not None and study.task is not None and getattr(LOOP_KNOBS, knob) is not None:
+        value = _PARAMETERS[knob].partition(":")[2]
+        return f"write '{getattr(LOOP_KNOBS, knob)}:{value}' under fixed"
     line = _PARAMETERS.get(knob, f"{knob}: 1")
     return f"write '{line}' under fixed and '{knob}: {line.partition(':')[0]}' under knobs"
 

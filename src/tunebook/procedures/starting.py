@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from tunebook.core.domains import Choice, Float, Int, Value
 from tunebook.core.errors import StudyError, did_you_mean
@@ -13,8 +14,17 @@ from tunebook.core.space import Config, Derived, Fixed, Parameter, Space
 from tunebook.core.study import Study
 
 
-def start(study: Study, results: Results | None, given: Config) -> tuple[dict[str, Value], str]:
-    """The configuration to start from, and where it comes from.
+@dataclass(frozen=True, slots=True)
+class Start:
+    """A configuration to start from, where it comes from, and the result it was selected for."""
+
+    config: dict[str, Value]
+    source: str
+    selected: float | None = None
+
+
+def start(study: Study, results: Results | None, given: Config) -> Start:
+    """The configuration to start from.
 
     It is that of the best trial so far; before there is one, the baseline, and the middle of what
     the study searches. `given` values come first, and what is computed from them follows.
@@ -35,7 +45,9 @@ def start(study: Study, results: Results | None, given: Config) -> tuple[dict[st
         source += _of_ranges(_searched(study.space, config, {*known, *given}))
     if given:
         source += f", and {config_text(given)} as given"
-    return config, source
+    # With other values it is another configuration, which nobody has selected.
+    selected = best[1].value if best is not None and not given else None
+    return Start(config, source, selected)
 
 
 def check_given(study: Study, given: Config) -> None:

@@ -47,6 +47,11 @@ class Subject:
         budget = self.study.budget
         return int(budget.amount) if budget is not None and budget.unit == "steps" else None
 
+    def parameter(self, knob: str) -> str | None:
+        """The name of the parameter that plays a part, where one does."""
+        name: str | None = getattr(self.knobs, knob)
+        return name
+
     def value(self, knob: str) -> Value:
         """The value that a knob's parameter has at the start; None where it has none."""
         name = getattr(self.knobs, knob)
@@ -98,8 +103,12 @@ class Subject:
         goal: str,
         steps: int | None = None,
         objective: Objective | None = None,
+        seeds_of: str | None = None,
     ) -> Study:
-        """A study of these configurations, each with a seed of its own."""
+        """A study of these configurations, each with a seed of its own.
+
+        With `seeds_of` they are the seeds of another stage.
+        """
         names = sorted({name for row in rows for name in row})
         values = {name: dict.fromkeys(row[name] for row in rows) for name in names}
         varied = [Parameter(n, Role.NUISANCE, Choice(tuple(v))) for n, v in values.items()]
@@ -112,7 +121,12 @@ class Subject:
             trials=len(rows),
             sampling=Sampling("list", configs=configs) if names else Sampling(),
             objective=objective or study.objective,
+            seed=self._seed(seeds_of or stage),
         )
+
+    def _seed(self, stage: str) -> int:
+        """A stage's own seeds: no result may owe its luck to a seed that was selected before."""
+        return derive_seed(self.study.seed, "procedure", self.asked.stage(stage))
 
     def _varied(
         self, stage: str, varied: Sequence[Parameter], fix: Config, steps: int | None
@@ -135,8 +149,7 @@ class Subject:
             budget=budget,
             more_trials=(),
             sampling=Sampling(),
-            # Its own seeds: a result must not owe its luck to a seed that was selected before.
-            seed=derive_seed(base.seed, "procedure", name),
+            seed=self._seed(stage),
             parent=None,
             baseline=(),
             note="",

@@ -109,16 +109,21 @@ class Report:
         return tuple(finding for finding in self.findings if finding.verdict in verdicts)
 
     @property
+    def is_of_probe(self) -> bool:
+        """Whether it answers the question of a probe, of which the study is a stage."""
+        return self.study.asked is not None
+
+    @property
     def raised(self) -> tuple[Finding, ...]:
         """What is told in full: what speaks against the study and, of a probe, its answers."""
-        if self.study.asked is not None:
+        if self.is_of_probe:
             return self.with_verdict(Verdict.PROBLEM, Verdict.WATCH, Verdict.GOOD)
         return self.with_verdict(Verdict.PROBLEM, Verdict.WATCH)
 
     @property
     def calm(self) -> tuple[Finding, ...]:
         """Questions with good answers, of which few words are made."""
-        return () if self.study.asked is not None else self.with_verdict(Verdict.GOOD)
+        return () if self.is_of_probe else self.with_verdict(Verdict.GOOD)
 
     def __str__(self) -> str:
         from tunebook.report import terminal

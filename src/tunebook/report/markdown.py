@@ -30,7 +30,7 @@ _FILE_NAME: Final = re.compile(r"[^\w.\-]+")
 def document(report: Report, pictures: str | None = None) -> str:
     """The whole report; `pictures` is where it finds the drawings, or None for their tables."""
     parts = [*_head(report), *_findings(report)]
-    if report.best:
+    if report.best and not report.is_of_probe:
         parts += ["## Best trials", _best(report)]
     if len(report.arms) > 1:
         parts += ["## Settings", _arms(report)]
@@ -97,7 +97,7 @@ def _head(report: Report) -> Iterator[str]:
         f"- Judged by {plain(wording.objective(report.objective))}",
         f"- {plain(wording.state(report))}",
     ]
-    if report.best:
+    if report.best and not report.is_of_probe:
         row = report.best[0]
         params = plain(wording.searched(report, row))
         facts.append(f"- Best: **{wording.result(row)}**, trial {row.number}: {params}")

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tunebook.charts import textual
-from tunebook.charts.figures import Band, Figure, Line, Points, Rule
+from tunebook.charts.figures import Band, Figure, Intervals, Line, Points, Rule
 from tunebook.core.findings import Verdict
 from tunebook.core.representation import config_text, counts_text, number, one_line
 from tunebook.report import pairing, wording
@@ -51,9 +51,10 @@ def screen(report: Report) -> RenderableType:
     """The report for a console, which decides on colours."""
     parts = [_header(report), _findings(report)]
     parts += [_titled(figure.title, _plot(figure)) for figure in chosen(report)]
-    if len(report.arms) > 1:
+    if len(report.arms) > 1 and not report.is_of_probe:
         parts.append(_titled("Settings", _arms(report)))
-    if report.best:
+    # The trials of a probe are no rivals: what they say is in its answers.
+    if report.best and not report.is_of_probe:
         parts.append(_titled("Best trials", _best(report)))
     if report.comparison:
         parts.append(_comparison(report, report.comparison))
@@ -67,17 +68,21 @@ def chosen(report: Report) -> tuple[Figure, ...]:
     Those of a probe are its answers.
     """
     known = {figure.key: figure for figure in report.figures}
-    found = [figure for figure in pairing.beside(report).values() if _suits_text(figure)]
+    found = [f for f in pairing.beside(report).values() if _suits_text(f, report.is_of_probe)]
     overall = next((known[key] for key in ("best-so-far", "best-of-k") if key in known), None)
-    most = 1 if report.study.asked is None else MOST_PICTURES
+    most = MOST_PICTURES if report.is_of_probe else 1
     shown = [*found[:most], *([overall] if overall else [])]
     return tuple({figure.key: figure for figure in shown}.values())
 
 
-def _suits_text(figure: Figure) -> bool:
-    """Points and lines on plain axes do; what needs names along its axes, or colours, does not."""
+def _suits_text(figure: Figure, of_probe: bool = False) -> bool:
+    """Points and lines on plain axes do; what needs names along its axes, or colours, does not.
+
+    Those of a probe are few, and may have whiskers.
+    """
+    kinds = (Points, Line, Band, Rule, *((Intervals,) if of_probe else ()))
     return len(figure.panels) == 1 and all(
-        isinstance(mark, Points | Line | Band | Rule) for mark in figure.panels[0].marks
+        isinstance(mark, kinds) for mark in figure.panels[0].marks
     )
 
 
@@ -95,7 +100,7 @@ def _header(report: Report) -> RenderableType:
     grid = _grid(7)
     grid.add_row(Text("judged", style="dim"), wording.objective(report.objective))
     grid.add_row(Text("trials", style="dim"), wording.state(report))
-    if report.best:
+    if report.best and not report.is_of_probe:
         grid.add_row(Text("best", style="dim"), _winner(report, report.best[0]))
     answer = wording.answer(report)
     if answer:
@@ -179,7 +184,7 @@ def _farewell(report: Report) -> RenderableType:
     if advice:
         grid.add_row(Text("Next:", style="bold"), advice)
     grid.add_row("More:", f"tunebook report {name} --html report.html")
-    if report.best:
+    if report.best and not report.is_of_probe:
         grid.add_row("", f"tunebook show {name} {report.best[0].number}")
     return grid
 

@@ -105,17 +105,152 @@ def _command(name: str) -> Callable[[Callable[..., Mapping[str, Value]]], None]:
     return register
 
 
+SweepSteps = Annotated[
+    int | None,
+    typer.Option(
+        "--steps", help="Steps of the sweep's trials [default: at most 1000].", metavar="N", min=100
+    ),
+]
+Seeds = Annotated[
+    int,
+    typer.Option(
+        "--seeds", help="Fresh seeds of each arm in the last comparison.", metavar="N", min=3
+    ),
+]
+
+
+@_command("warmup")
+def warmup(steps: SweepSteps = None, seeds: Seeds = 5) -> Mapping[str, Value]:
+    """The shortest warm-up that makes higher learning rates stable, and what it brings.
+
+    Example: tunebook probe warmup study.yaml
+    """
+    return {"steps": steps, "seeds": seeds}
+
+
+@_command("clipping")
+def clipping(steps: SweepSteps = None, seeds: Seeds = 5) -> Mapping[str, Value]:
+    """The threshold of gradient clipping that makes training stable, and what it brings.
+
+    Example: tunebook probe clipping study.yaml
+    """
+    return {"steps": steps, "seeds": seeds}
+
+
 @_command("variance")
 def variance(
     seeds: Annotated[
         int, typer.Option("--seeds", help="Runs for each source of variance.", metavar="N", min=2)
     ] = 10,
+    difference: Annotated[
+        float | None,
+        typer.Option(
+            "--difference",
+            help="The difference that is to be seen [default: a hundredth of what is left].",
+            metavar="D",
+            min=1e-300,
+        ),
+    ] = None,
 ) -> Mapping[str, Value]:
     """How much results vary with seeds alone, and how many seeds a difference needs.
 
-    Example: tunebook probe variance study.yaml --seeds 10
+    Example: tunebook probe variance study.yaml --seeds 10 --difference 0.002
     """
-    return {"seeds": seeds}
+    return {"seeds": seeds, "difference": difference}
+
+
+@_command("batch-size")
+def batch_size(
+    smallest: Annotated[
+        int | None,
+        typer.Option("--smallest", help="The first size to try.", metavar="N", min=1),
+    ] = None,
+    largest: Annotated[
+        int | None,
+        typer.Option(
+            "--largest", help="The last size to try [default: 65536].", metavar="N", min=1
+        ),
+    ] = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            "--steps",
+            help="Steps of each timed trial [default: a few seconds'].",
+            metavar="N",
+            min=8,
+        ),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            "--memory",
+            help="The limit of a trial, such as 8GB [default: the study's, or 80% of the free].",
+            metavar="SIZE",
+        ),
+    ] = None,
+    to_goal: Annotated[
+        bool,
+        typer.Option(
+            "--to-goal", help="Also train to a goal at several sizes, to find the critical one."
+        ),
+    ] = False,
+    goal: Annotated[
+        float | None,
+        typer.Option(
+            "--goal",
+            help="The goal, a value of the objective [default: the knob target].",
+            metavar="VALUE",
+        ),
+    ] = None,
+    sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--sizes",
+            help="Sizes to train to the goal at, such as 16,64,256 [default: four].",
+            metavar="N,N,...",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            "--seeds", help="Runs to the goal at each size [default: 3].", metavar="N", min=1
+        ),
+    ] = None,
+) -> Mapping[str, Value]:
+    """Feasible batch sizes, their throughput, the bottleneck, and the size to take.
+
+    Example: tunebook probe batch-size study.yaml --to-goal --goal 0.1
+    """
+    own = {"smallest": smallest, "largest": largest, "steps": steps, "memory": _memory(memory)}
+    wanted = {"to_goal": to_goal or None, "goal": goal, "sizes": _sizes(sizes), "seeds": seeds}
+    return {**own, **wanted, "free_memory": _usable_memory()}
+
+
+def _memory(text: str | None) -> int | None:
+    """`8GB` as bytes, read as a study file reads it."""
+    from tunebook.studyfile.contents import memory_bytes
+
+    try:
+        return memory_bytes(int(text) if text.isdigit() else text) if text is not None else None
+    except ValueError as error:
+        raise typer.BadParameter(f"--memory: {error}") from None
+
+
+def _usable_memory() -> int:
+    """Most of what is free; the rest is left to the machine."""
+    from tunebook.execution.memory import free_bytes
+
+    return int(0.8 * free_bytes())
+
+
+def _sizes(text: str | None) -> str | None:
+    """`16, 64` as `16,64`, each a batch size."""
+    if text is None:
+        return None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise typer.BadParameter(f"--sizes takes batch sizes such as 16,64,256, got {text!r}")
+    return ",".join(parts)
 
 
 def _was_given(context: typer.Context, key: str) -> bool:
