@@ -51,6 +51,19 @@ def resident_bytes() -> int:
     return used
 
 
+def free_bytes() -> int:
+    """What could be allocated now: what the machine has free, as far as the group's limit goes."""
+    import psutil
+
+    free = int(psutil.virtual_memory().available)
+    limit = cgroups.read("memory", v1="memory.limit_in_bytes", v2="memory.max").strip()
+    used = cgroups.read("memory", v1="memory.usage_in_bytes", v2="memory.current").strip()
+    # "max" means no limit.
+    if limit.isdigit() and used.isdigit():
+        free = min(free, max(int(limit) - int(used), 0))
+    return free
+
+
 def oom_kills() -> int:
     """How many processes the kernel has killed for want of memory, in this group if it knows."""
     counters = cgroups.read("memory", v1="memory.oom_control", v2="memory.events")

@@ -59,7 +59,8 @@ def whole(value: Any) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _bytes(value: Any) -> int:
+def memory_bytes(value: Any) -> int:
+    """Bytes from a number of them, or from text such as 4GB."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     found = _MEMORY.match(value) if isinstance(value, str) else None
@@ -90,7 +91,7 @@ Whole: TypeAlias = Annotated[int, BeforeValidator(whole)]
 Trials: TypeAlias = Annotated[int, Field(ge=1, le=MOST_TRIALS), BeforeValidator(whole)]
 Memory: TypeAlias = Annotated[
     int,
-    PlainValidator(_bytes),
+    PlainValidator(memory_bytes),
     WithJsonSchema({"type": ["integer", "string"], "pattern": r"^[0-9.]+ ?[KMGT]i?B$"}),
 ]
 Bounds: TypeAlias = Annotated[list[Number], Field(min_length=2, max_length=2)]

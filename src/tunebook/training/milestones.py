@@ -144,6 +144,7 @@ def _metrics(job: Job, state: State, last: bool) -> dict[str, float]:
     metrics = _under("valid", sampled.values)
     if last:
         metrics |= _under("valid/count", sampled.weights)
+        metrics["train/examples"] = float(len(job.data.train))
     if last and size is not None:
         whole = measured(valid).values
         metrics |= _under("whole", whole) | _under("skew", skew(sampled.values, whole))

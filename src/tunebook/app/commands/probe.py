@@ -16,6 +16,7 @@ import typer
 from tunebook.app.commands.options import AsJson, Folder, Quiet
 from tunebook.app.commands.printing import exit_code, print_json, word
 from tunebook.core.domains import Value
+from tunebook.core.errors import StudyError, did_you_mean
 
 if TYPE_CHECKING:
     from tunebook.app.probing import Probed
@@ -253,6 +254,24 @@ def _sizes(text: str | None) -> str | None:
     return ",".join(parts)
 
 
+def check_options(name: str, options: Mapping[str, Value]) -> None:
+    """Refuse options that a probe does not have, or values that are none of theirs."""
+    callback = next(c.callback for c in probe.registered_commands if c.name == name)
+    shared = {"context", *inspect.signature(Common).parameters}
+    own = {k: v for k, v in get_type_hints(callback).items() if k not in shared and k != "return"}
+    for key, value in options.items():
+        if key not in own:
+            known = f"; it has {', '.join(own)}" if own else "; it has none"
+            raise StudyError(
+                f"the probe {name} has no option {key!r}{did_you_mean(key, own) or known}"
+            )
+        wanted = own[key]
+        numbers = isinstance(value, int | float) and not isinstance(value, bool)
+        whole = numbers and float(value).is_integer()  # type: ignore[arg-type]
+        if (wanted == int and not whole) or (wanted in (float, float | None) and not numbers):
+            raise StudyError(f"{key} of the probe {name} is a number, got {value!r}")
+
+
 def _was_given(context: typer.Context, key: str) -> bool:
     source = context.get_parameter_source(key)
     return source is not None and source.name != "DEFAULT"
@@ -277,7 +296,7 @@ def _probe(name: str, options: Mapping[str, Value], given: Collection[str], comm
     if made.report is None or made.answer is None:
         _tell_unfinished(made, name, common)
         raise typer.Exit(exit_code(made.ending))
-    proposed = probing.proposal(asked, made.answer, place)
+    proposed = made.proposal
     target = common.output or common.file.with_suffix(f".{name}.yaml")
     said = reporting.write(made.report, common.html)
     if proposed is not None:

@@ -1,0 +1,294 @@
+"""Which batch sizes are feasible, how fast is each, and which one to take?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Final
+
+from tunebook.core.domains import Value
+from tunebook.core.edits import Edit, SetParameter
+from tunebook.core.errors import StudyError
+from tunebook.core.findings import Finding, Question, Verdict
+from tunebook.core.space import Derived, Fixed
+from tunebook.core.study import Study
+from tunebook.diagnosis.phrases import percent, times
+from tunebook.procedures import pictures_batch
+from tunebook.procedures.answers import Answer, Procedure
+from tunebook.procedures.bottleneck import Measured, bottleneck, processes
+from tunebook.procedures.goal_words import goal_finding
+from tunebook.procedures.leaks import leak, watch_memory
+from tunebook.procedures.needs import MAX_STEPS, Need, remedy
+from tunebook.procedures.subjects import Subject
+from tunebook.procedures.throughput_words import rate_text, seconds_text, size_text
+from tunebook.procedures.timing import logging_interval
+from tunebook.procedures.to_goal import Goal, Reached, reach_goal
+from tunebook.procedures.trying_sizes import Plan, Tried, Trying, powers, try_sizes
+from tunebook.stats.throughput import STOPPED, affine_time, saturation
+from tunebook.training.knobs import REGULARISERS
+
+QUESTION: Final = Question(
+    "probe-batch-size",
+    "Which batch sizes are feasible, and where does throughput stop rising?",
+    "batch-size",
+)
+NEEDS: Final = (
+    Need("batch_size", "to vary it"),
+    Need(MAX_STEPS, "to make trials short"),
+    Need("eval_interval", "to keep evaluations out of the timing", required=False),
+    Need("accumulation", "to switch it off while timing", required=False),
+    Need("learning_rate", "to tune it again at each size, for --to-goal", required=False),
+    Need("target", "the goal, for --to-goal without --goal", required=False),
+    Need("grad_norm", "for the gradient-noise scale", required=False),
+)
+SMALLEST: Final = 8
+LARGEST: Final = 65536
+# Repeated trials of a size that differ by more leave its time unknown.
+BUSY: Final = 0.15
+# Two sizes whose throughput differs by less are as fast as one another.
+_ALIKE: Final = 0.1
+
+
+def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
+    """Sizes by powers of two under a limit of memory; with a goal, the steps to it as well."""
+    goal = Goal.of(subject, options) if options.get("to_goal") or "goal" in options else None
+    plan = _plan(subject, options)
+    trying = yield from try_sizes(subject, plan)
+    if not trying.timed:
+        return Answer((_untimed(trying),), pictures_batch.throughput(trying, None, None))
+    measured = _measured(trying)
+    watched = _nearest(trying, _current(subject)) or measured.recommended
+    interval = logging_interval(watched.record.curves) or 1
+    record = yield from watch_memory(
+        subject, watched, 1 if subject.study.task else interval, plan.memory
+    )
+    reached: Reached | None = None
+    if goal is not None:
+        reached = yield from reach_goal(subject, goal, measured)
+    return _answer(subject, plan, measured, (leak(record, subject.steps, plan.memory),), reached)
+
+
+def _answer(
+    subject: Subject,
+    plan: Plan,
+    measured: Measured,
+    findings: tuple[Finding, ...],
+    reached: Reached | None,
+) -> Answer:
+    best = reached.fastest if reached is not None else None
+    size = best if best is not None else measured.recommended.size
+    edits = _edits(subject, measured, size, reached)
+    retune = _retune(subject.study) if edits else ()
+    found = [_finding(subject, measured, retune), bottleneck(measured, subject.study), *findings]
+    pictures = pictures_batch.throughput(measured.trying, measured.line, measured.recommended.size)
+    if reached is not None:
+        found.insert(0, goal_finding(reached))
+        pictures = (*pictures_batch.to_goal(reached), *pictures)
+    return Answer(tuple(found), pictures, edits, retune)
+
+
+def _plan(subject: Subject, options: Mapping[str, Value]) -> Plan:
+    current = max(_current(subject), 1)
+    several = processes(subject.study) if subject.knobs.batch_size_per == "global" else 1
+    usual = max(min(SMALLEST, _power(current)), several)
+    smallest = int(_number(options, "smallest") or usual)
+    largest = int(_number(options, "largest") or max(LARGEST, smallest))
+    if largest < smallest:
+        raise StudyError(
+            f"the largest batch size, {largest}, is below the smallest, {smallest}; "
+            "give --largest a larger value or --smallest a smaller one"
+        )
+    steps, memory = _number(options, "steps"), _number(options, "memory")
+    limit = memory or subject.study.resources.memory or _number(options, "free_memory")
+    return Plan(
+        powers(smallest, largest),
+        int(steps) if steps else None,
+        int(limit) if limit else None,
+    )
+
+
+def _measured(trying: Trying) -> Measured:
+    found = saturation(trying.timed, drift=trying.drift)
+    timed = [tried for tried in trying.fitting if tried.times is not None]
+    size = found.stops_at
+    if size is None:
+        # Nothing shows that it stops: the smallest about as fast as the fastest.
+        top = max(tried.throughput or 0.0 for tried in timed)
+        size = next(t.size for t in timed if (t.throughput or 0.0) >= (1.0 - STOPPED) * top)
+    recommended = next(tried for tried in timed if tried.size == size)
+    line = affine_time(trying.timed, drift=trying.drift)
+    return Measured(trying, line, found, recommended)
+
+
+def _finding(subject: Subject, measured: Measured, retune: tuple[str, ...]) -> Finding:
+    trying, best = measured.trying, measured.recommended
+    current = _current(subject)
+    now = _throughput(measured, current)
+    faster = (best.throughput or 0.0) / now if now else None
+    alike = best.size == current or (faster is not None and abs(faster - 1.0) <= _ALIKE)
+    searched = not isinstance(_source(subject), Fixed | Derived)
+    verdict = Verdict.GOOD if alike and not searched else Verdict.WATCH
+    if trying.drift > BUSY:
+        verdict = Verdict.UNKNOWN
+    numbers = {"recommended": float(best.size), "largest_fitting": float(trying.fitting[-1].size)}
+    line = measured.line
+    if line is not None:
+        numbers |= {"seconds_fixed": line.fixed.estimate}
+        numbers |= {"seconds_per_example": line.per_example.estimate}
+    return Finding(
+        QUESTION,
+        verdict,
+        _sentence(measured),
+        _advice(subject, measured, faster, alike, searched, retune),
+        numbers=numbers,
+        method="medians of step times after warm-up, one trial at a time; t(B) = t0 + t1 B; a "
+        "doubling that brings less than a tenth is no rise",
+    )
+
+
+def _sentence(measured: Measured) -> str:
+    trying, best, line = measured.trying, measured.recommended, measured.line
+    fitting = trying.fitting
+    text = f"Batch sizes from {size_text(fitting[0].size)} to {size_text(fitting[-1].size)} fit"
+    text += f"; {trying.ended}."
+    rate = f"{rate_text(best.throughput or 0.0)} examples per second"
+    following = next((g for g in measured.saturation.gains if g.smaller == best.size), None)
+    if measured.saturation.stops_at is not None and following is not None:
+        gain = following.per_doubling
+        text += (
+            f" Throughput stops rising at {size_text(best.size)}, with {rate}: "
+            f"{size_text(following.larger)} brings {_signed(gain.estimate)} "
+            f"({_signed(gain.low)} to {_signed(gain.high)})."
+        )
+    else:
+        text += f" Throughput rises up to {size_text(best.size)}, with {rate}."
+    if line is not None:
+        text += (
+            f" A step takes {seconds_text(line.fixed.estimate)} and "
+            f"{seconds_text(line.per_example.estimate)} for each example"
+        )
+        text += "." if line.fits else f" (off by {percent(line.largest)} at {size_text(line.at)})."
+    if trying.drift > BUSY:
+        text += (
+            f" But repeated trials of one size differ by {percent(math.expm1(trying.drift))}: the "
+            "machine was busy with other things."
+        )
+    return text
+
+
+def _advice(
+    subject: Subject,
+    measured: Measured,
+    faster: float | None,
+    alike: bool,
+    searched: bool,
+    retune: tuple[str, ...],
+) -> str:
+    name, best = subject.knobs.batch_size, measured.recommended
+    parts = []
+    if measured.trying.drift > BUSY:
+        parts.append("Probe again, with --again, when the machine has nothing else to do.")
+    elif alike:
+        parts.append(f"{name} can stay at {size_text(_current(subject))}.")
+    else:
+        much = f", {times(faster)} the examples per second" if faster and faster > 1 else ""
+        parts.append(
+            f"Set {name} to {size_text(best.size)} (now {size_text(_current(subject))}{much})."
+        )
+    if searched:
+        parts.append(
+            f"The study searches {name}: do not choose it by validation error. With all else "
+            "tuned again, sizes end alike; what differs is the time."
+        )
+    if retune:
+        parts.append(f"Then tune again: {', '.join(retune)}; larger batches may need more of it.")
+    if subject.value("accumulation") not in (None, 1, 0):
+        parts.append("Gradient accumulation brings no throughput: it was off while timing.")
+    parts.append("This holds for this model, optimiser and machine: probe again after a change.")
+    return " ".join(parts)
+
+
+def _edits(
+    subject: Subject, measured: Measured, size: int, reached: Reached | None
+) -> tuple[Edit, ...]:
+    name = subject.knobs.batch_size
+    assert name is not None
+    now = _throughput(measured, _current(subject))
+    fixed = isinstance(_source(subject), Fixed | Derived)
+    chosen = next((t for t in measured.trying.fitting if t.size == size), measured.recommended)
+    faster = (chosen.throughput or 0.0) / now if now else None
+    alike = reached is None and faster is not None and abs(faster - 1.0) <= _ALIKE
+    busy = reached is None and measured.trying.drift > BUSY
+    if busy or (fixed and (size == _current(subject) or alike)):
+        return ()
+    because = (
+        f"it reaches {reached.goal.text} soonest"
+        if reached is not None and reached.fastest is not None
+        else f"throughput is highest there, {rate_text(chosen.throughput or 0.0)} examples a second"
+    )
+    return (SetParameter(name, Fixed(size), because),)
+
+
+def _retune(study: Study) -> tuple[str, ...]:
+    """What must be tuned again after a change of the batch size."""
+    knobs = study.knobs
+    named = [knobs.learning_rate, knobs.warmup_steps]
+    searched = [p.name for p in study.space if p.is_sampled]
+    regularisers = [name for name in REGULARISERS if name in study.space]
+    steps = knobs.steps or ("max_steps" if study.budget is not None else None)
+    names = [*named, *searched, *regularisers, steps]
+    return tuple(dict.fromkeys(n for n in names if n is not None and n != knobs.batch_size))
+
+
+def _untimed(trying: Trying) -> Finding:
+    if not trying.fitting:
+        return Finding(
+            QUESTION,
+            Verdict.PROBLEM,
+            f"No batch size works: {trying.ended}.",
+            "Look at the trial's log with tunebook show; give it more memory with --memory.",
+        )
+    return Finding(
+        QUESTION,
+        Verdict.UNKNOWN,
+        f"Batch sizes up to {size_text(trying.fitting[-1].size)} fit, but none could be timed: "
+        f"their trials logged too few points; {trying.ended}.",
+        "Log every step, run.log({'train/loss': loss}, step=step), or "
+        f"{remedy('eval_interval')}.",
+    )
+
+
+def _throughput(measured: Measured, size: int) -> float | None:
+    """Examples per second at a size: as it was timed, or by the line through the others."""
+    tried = next((t for t in measured.trying.fitting if t.size == size), None)
+    if tried is not None and tried.throughput is not None:
+        return tried.throughput
+    return measured.line.throughput(size) if measured.line is not None else None
+
+
+def _nearest(trying: Trying, size: int) -> Tried | None:
+    """The size that was timed nearest to one, and not above it."""
+    below = [t for t in trying.fitting if t.times is not None and t.size <= size]
+    return below[-1] if below else None
+
+
+def _current(subject: Subject) -> int:
+    return int(subject.number("batch_size"))
+
+
+def _source(subject: Subject) -> object:
+    return subject.study.space[str(subject.knobs.batch_size)].source
+
+
+def _power(size: int) -> int:
+    """The power of two at or below a size."""
+    return 1 << (max(size, 1).bit_length() - 1)
+
+
+def _number(options: Mapping[str, Value], name: str) -> float | None:
+    value = options.get(name)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _signed(share: float) -> str:
+    return f"{100 * share:+.0f}%"
