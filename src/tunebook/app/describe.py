@@ -12,6 +12,7 @@ from tunebook.core.curves import Curve
 from tunebook.core.objective import Measure
 from tunebook.core.results import AttemptRecord, Results, TrialRecord
 from tunebook.core.space import Fixed, Setting
+from tunebook.core.study import Study
 from tunebook.core.trials import Code, OutcomeKind
 
 Data = dict[str, Any]
@@ -109,6 +110,7 @@ def sheet(every: Sequence[Results], book: Path) -> list[Data]:
                 "file": known.file or None,
                 "goal": known.goal,
                 "note": known.note,
+                "probe": _probe(known),
                 "trials": len(results),
                 "outcomes": results.counts(),
                 "metric": known.objective.metric.name,
@@ -119,6 +121,19 @@ def sheet(every: Sequence[Results], book: Path) -> list[Data]:
             }
         )
     return rows
+
+
+def _probe(study: Study) -> Data | None:
+    """The probe that a study is a stage of."""
+    asked = study.asked
+    if asked is None:
+        return None
+    return {
+        "probe": asked.procedure,
+        "study": asked.about.name,
+        "start": asked.source,
+        "round": asked.round,
+    }
 
 
 def printed(record: TrialRecord) -> str:
