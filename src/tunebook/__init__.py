@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tunebook.app.api import load as load
+    from tunebook.app.api import probe as probe
     from tunebook.app.api import read as read
     from tunebook.app.api import report_on as report_on
     from tunebook.app.api import run as run
@@ -56,6 +57,7 @@ _HOMES = {
     "init": "tunebook.app.tracking",
     "load": "tunebook.app.api",
     "log": "tunebook.app.tracking",
+    "probe": "tunebook.app.api",
     "read": "tunebook.app.api",
     "report_on": "tunebook.app.api",
     "run": "tunebook.app.api",

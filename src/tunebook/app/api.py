@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tunebook.app import display, places, start, workflow
+from tunebook.core.domains import Value
 from tunebook.core.protocols import Program
 from tunebook.core.results import Results
 from tunebook.core.study import Study
@@ -15,6 +16,7 @@ from tunebook.execution import programs
 from tunebook.execution.processes import DEFAULT_GRACE
 
 if TYPE_CHECKING:
+    from tunebook.app.probing import Probed
     from tunebook.report.making import Report
 
 
@@ -77,13 +79,58 @@ def report_on(
     """What a study shows: problems first, with what to do about them.
 
     `objective` judges the trials anew: `"last"`, `"mean:5"` or a metric such as
-    `"valid/loss:lower"`. A notebook shows the report with its pictures; `print` shows its text.
+    `"valid/loss:lower"`. A notebook shows the report with its pictures; `print` shows its text. On
+    a stage of a probe it is what the whole probe has found.
     """
     from tunebook.app import reporting
 
     results = load(study, folder) if isinstance(study, str) else study
+    if results.study.asked is not None and objective is None and compare is None:
+        from tunebook.app import probing
+
+        return probing.replayed(results, places.book_folder(folder))
     other = load(compare, folder) if isinstance(compare, str) else compare
     return reporting.on(results, objective, other)
+
+
+def probe(
+    name: str,
+    study: Study | str,
+    train: Callable[..., object] | str | None = None,
+    *,
+    given: Mapping[str, Value] | None = None,
+    workers: int | None = None,
+    retry_failed: bool = False,
+    again: bool = False,
+    folder: Path | str | None = None,
+    quiet: bool = False,
+    **options: Value,
+) -> Probed:
+    """A small experiment on a study's program that answers one question; again to continue.
+
+    `study` may also name one of the book. `given` are values to start from, instead of those of
+    its best trial so far; `options` are the probe's own, such as `seeds=10`. `again` begins anew,
+    beside what was done before. A notebook shows the report; Ctrl-C returns without one.
+    """
+    from tunebook.app import probing
+    from tunebook.app.commands.probe import check_options
+    from tunebook.procedures.catalogue import named
+
+    place = places.book_folder(folder)
+    known = load(study, folder).study if isinstance(study, str) else study
+    program = _program(known, train)
+    if train is not None:
+        known = replace(known, program=program.reference, task=None, command=None)
+    named(name)
+    check_options(name, options)
+    asked = probing.ask(name, known, options, given or {}, place, again=again)
+    screen = display.choose(quiet, machine=False)
+    screen.notice(f"Starts from {asked.source}.")
+    limits = workflow.Options(workers=workers, retry_failed=retry_failed)
+    made = probing.run(asked, program, place, limits, screen)
+    if not made.ending.done:
+        screen.notice(made.told)
+    return made
 
 
 def read(file: Path | str) -> Study:

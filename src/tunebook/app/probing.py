@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,7 +17,7 @@ from tunebook.core.errors import StudyChanged, StudyError, TunebookError
 from tunebook.core.evidence import Standing
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.protocols import Program
-from tunebook.core.representation import value_text
+from tunebook.core.representation import titled, value_text
 from tunebook.core.results import Results
 from tunebook.core.study import Asked, Study
 from tunebook.diagnosis.gathering import gather
@@ -33,11 +34,35 @@ from tunebook.storage.sqlite import BOOK, open_store
 
 @dataclass(frozen=True, slots=True)
 class Probed:
-    """What came of a probe: how it ended and, if it came to its end, the answer and the report."""
+    """What came of a probe: how it ended and, if it came to its end, the answer and the report.
+
+    `proposal` is the study file with the proposed changes, where there are any.
+    """
 
     ending: Ending
     answer: Answer | None = None
     report: Report | None = None
+    proposal: str | None = None
+
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        return self.answer.findings if self.answer is not None else ()
+
+    @property
+    def told(self) -> str:
+        """How a probe that did not come to its end can be continued."""
+        if self.ending.paused:
+            return (
+                f"{self.ending.paused} Mend the program and probe again: what failed is tried "
+                "again when the code has changed, or with retry_failed=True."
+            )
+        return "Interrupted. Probe again to continue."
+
+    def __str__(self) -> str:
+        return str(self.report) if self.report is not None else self.told
+
+    def _repr_html_(self) -> str:
+        return self.report._repr_html_() if self.report is not None else titled(self.told)
 
 
 class _Unfinished(TunebookError):
@@ -116,7 +141,7 @@ def run(
             answer = follow(probe.begin(Subject(asked), dict(asked.options)), run_stage)
     except _Unfinished as unfinished:
         return Probed(unfinished.ending)
-    return Probed(Ending(), answer, report(last[-1], answer))
+    return Probed(Ending(), answer, report(last[-1], answer), proposal(asked, answer, folder))
 
 
 def report(results: Results, answer: Answer) -> Report:
@@ -149,7 +174,8 @@ def replayed(results: Results, folder: Path) -> Report:
             found = workflow.results(study.name, folder)
         except TunebookError:
             raise _Unfinished(Ending(interrupted=True), study) from None
-        if not _is_complete(found):
+        # Another version may ask otherwise: then what is in the book answers nothing.
+        if not _is_complete(found) or found.study.difference(study):
             raise _Unfinished(Ending(interrupted=True), study)
         return found
 
@@ -172,11 +198,17 @@ def proposal(asked: Asked, answer: Answer, folder: Path) -> str | None:
     except OSError:
         text = None
     known = _so_far(study.name, folder)
-    name = f"{study.name}-2" if known is not None and len(known) else None
+    name = _following(study.name, folder) if known is not None and len(known) else None
     if text is None:
         after = edited(study, answer.edits)
         return studyfile.write(after.child(name) if name else after)
     return studyfile.edit_text(text, answer.edits, name)
+
+
+def _following(name: str, folder: Path) -> str:
+    """A name for the next study that no study of the book has."""
+    taken = {study.name for study in _studies(folder)}
+    return next(n for i in itertools.count(2) if (n := f"{name}-{i}") not in taken)
 
 
 def _begun(name: str, study: str, folder: Path) -> Asked | None:

@@ -88,25 +88,36 @@ def sheet(rows: list[Data]) -> RenderableType:
     """The book: a paragraph for each study."""
     if not rows:
         return Text("The book has no study yet.")
-    parts = [part for row in rows for part in (*_paragraph(row), Text(""))]
-    return Group(*parts[:-1])
+    parts: list[RenderableType] = []
+    for before, row in zip([None, *rows], rows, strict=False):
+        follows = (
+            row["probe"] is not None and before is not None and before["probe"] == row["probe"]
+        )
+        parts += [*([] if follows or not parts else [Text("")]), *_paragraph(row, follows)]
+    return Group(*parts)
 
 
-def _paragraph(row: Data) -> list[RenderableType]:
+def _paragraph(row: Data, follows: bool = False) -> list[RenderableType]:
+    """A study; a further stage of a probe only says what is new about it."""
     title = _bold(row["study"])
+    probe = row["probe"]
     if row["parent"]:
         title.append(f"  after {one_line(row['parent'])}", style="dim not bold")
+    if probe is not None and not follows:
+        told = f"  probe {one_line(probe['probe'])} of {one_line(probe['study'])}"
+        title.append(told, style="dim not bold")
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="dim", min_width=11)
     grid.add_column(overflow="fold")
     for label, content in (
         ("goal", text.lines(row["goal"])),
         ("note", text.lines(row["note"])),
-        ("file", one_line(row["file"] or "")),
+        ("start", one_line(probe["start"]) if probe is not None and not follows else ""),
+        ("file", "" if follows else one_line(row["file"] or "")),
         ("trials", outcomes(row["outcomes"])),
-        ("best", _result(row)),
-        ("code", _code(row["code"]) + _not_kept(row)),
-        ("reproduce", text.lines("\n".join(row["reproduce"]))),
+        ("best", "" if probe is not None else _result(row)),
+        ("code", "" if follows else _code(row["code"]) + _not_kept(row)),
+        ("reproduce", "" if follows else text.lines("\n".join(row["reproduce"]))),
     ):
         if content:
             grid.add_row(f"  {label}", content)

@@ -268,7 +268,9 @@ def check_options(name: str, options: Mapping[str, Value]) -> None:
         wanted = own[key]
         numbers = isinstance(value, int | float) and not isinstance(value, bool)
         whole = numbers and float(value).is_integer()  # type: ignore[arg-type]
-        if (wanted == int and not whole) or (wanted in (float, float | None) and not numbers):
+        if wanted in (int, int | None) and not whole:
+            raise StudyError(f"{key} of the probe {name} is a whole number, got {value!r}")
+        if wanted in (float, float | None) and not numbers:
             raise StudyError(f"{key} of the probe {name} is a number, got {value!r}")
 
 
