@@ -51,8 +51,6 @@ PROBES: Final[Mapping[str, Probe]] = {
 def named(name: str) -> Probe:
     """The probe of this name."""
     if name not in PROBES:
-        known = ", ".join(PROBES)
-        raise UnknownName(
-            f"no probe is named {name!r}{did_you_mean(name, PROBES)}; there are {known}"
-        )
+        known = f"; there are {', '.join(PROBES)}"
+        raise UnknownName(f"no probe is named {name!r}{did_you_mean(name, PROBES) or known}")
     return PROBES[name]
