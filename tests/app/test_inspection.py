@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tunebook.app.inspection import Program, choose_metric, inspect_program
+from tunebook.app.inspection import Program, can_train, choose_metric, inspect_program
 from tunebook.core.errors import ProgramError
 from tunebook.core.objective import Metric
 
@@ -123,3 +123,35 @@ def test_mistakes(tmp_path: Path, source: str, message: str) -> None:
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ProgramError, match=r"cannot read .*: .*No such file"):
         inspect_program(tmp_path / "none.py", "train")
+
+
+def test_parameters_under_another_name(tmp_path: Path) -> None:
+    found = inspect(
+        tmp_path,
+        """
+        def train(run):
+            params = run.params
+            other = run.budget
+            x = params["a"] + params.get("b", 2) + other["c"]
+        """,
+    )
+    assert dict(found.parameters) == {"a": None, "b": 2}
+
+
+@pytest.mark.parametrize(
+    ("source", "uses", "sure"),
+    [
+        ("def train(run):\n    run['x']", True, True),
+        ("def train(run, verbose=False, *, fast=True):\n    run['x']", True, True),
+        ("def train(run):\n    pass", False, True),
+        ("def train(model, data):\n    pass", False, False),
+        ("def train(run, *, data):\n    run['x']", False, False),
+        ("def train():\n    pass", False, False),
+        ("def other(run):\n    run['x']", False, False),
+    ],
+)
+def test_a_function_that_takes_a_run(tmp_path: Path, source: str, uses: bool, sure: bool) -> None:
+    path = tmp_path / "train.py"
+    path.write_text(source)
+    assert can_train(path, "train") is uses
+    assert can_train(path, "train", sure=True) is sure

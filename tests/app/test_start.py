@@ -9,10 +9,8 @@ import pytest
 
 from commandline import write_study
 from coordination import small_study
-from tunebook import studyfile
 from tunebook.app import start, workflow
 from tunebook.core.errors import ProgramError, StudyChanged, StudyError, UnknownName
-from tunebook.core.objective import Metric
 from tunebook.running.ownership import owned
 
 BOOK = Path("book")
@@ -122,48 +120,6 @@ def test_trials_to_compare(toy: Path) -> None:
         start.find_trials(["size/1"], BOOK)
     with pytest.raises(UnknownName, match="size has no trial 3; its trials are 1 to 2"):
         start.find_trials(["size/1", "size/3"], BOOK)
-
-
-def test_the_first_study_file_runs(here: Path) -> None:
-    (here / "train.py").write_text(
-        "def train(run):\n"
-        "    for step in range(int(run.budget.amount) // 100):\n"
-        "        loss = (run['lr'] - 0.1) ** 2 + run.params.get('dropout', 0.1)\n"
-        "        run.log({'train/loss': loss, 'val_acc': 1 - loss}, step=step)\n"
-    )
-    path, lacking = start.write_study_file("train.py:train", None, None, force=False)
-    study = studyfile.read(path)
-    assert (path, lacking) == (Path("train.yaml"), [])
-    assert study.objective.metric == Metric("val_acc", "higher")
-    assert set(study.space.names) == {"lr", "dropout"}
-    run(start.Wish(path, trials=2))
-
-
-def test_a_study_file_elsewhere_still_finds_its_program(toy: Path) -> None:
-    path, lacking = start.write_study_file(
-        "train.py:train", Path("studies/first.yaml"), "first", force=False
-    )
-    study = start.read_study(path)
-    assert (study.name, study.program, lacking) == ("first", "../train.py:train", ["model"])
-    assert start.program_of(study).load()
-
-
-def test_what_is_there_is_not_overwritten(toy: Path) -> None:
-    (toy / "train.yaml").write_text("mine")
-    with pytest.raises(StudyError, match=r"train\.yaml exists; choose another with --output"):
-        start.write_study_file("train.py:train", None, None, force=False)
-    assert (toy / "train.yaml").read_text() == "mine"
-    start.write_study_file("train.py:train", None, None, force=True)
-    assert studyfile.read(toy / "train.yaml").name == "train"
-
-
-def test_a_first_study_file_needs_a_file_and_a_name(toy: Path) -> None:
-    for reference in ("none.py:train", "package.module:train"):
-        with pytest.raises(ProgramError, match=r"there is no file .* here; write FILE.py:FUNCTION"):
-            start.write_study_file(reference, None, None, force=False)
-    with pytest.raises(StudyError, match=r"a b\.yaml:\d+: .*'a b' cannot name a study"):
-        start.write_study_file("train.py:train", None, "a b", force=False)
-    assert not (toy / "a b.yaml").exists()
 
 
 def test_a_file_that_cannot_be_written(toy: Path) -> None:

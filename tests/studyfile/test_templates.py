@@ -11,7 +11,8 @@ from tunebook.core.domains import Choice, Float, Value
 from tunebook.core.space import Derived, Fixed, Role
 from tunebook.core.study import Study
 from tunebook.studyfile.parsing import parse
-from tunebook.studyfile.templates import template
+from tunebook.studyfile.roles import Found
+from tunebook.studyfile.templates import command_template, template
 
 
 def study(*parameters: tuple[str, Value]) -> Study:
@@ -22,27 +23,27 @@ def study(*parameters: tuple[str, Value]) -> Study:
 def test_a_program_without_known_parameters_is_offered_a_learning_rate() -> None:
     found = study()
     assert found.space.names == ("learning_rate",)
-    assert found.space["learning_rate"].source == Float(1e-5, 0.1, log=True)
+    assert found.space["learning_rate"].source == Float(3.3e-5, 0.03, log=True)
     assert found.goal == "How low can tuning alone bring valid/error?"
 
 
 @pytest.mark.parametrize("name", ["lr", "learning_rate", "adam.learning_rate", "base_lr"])
-def test_a_learning_rate_is_a_nuisance_two_decades_around_its_default(name: str) -> None:
+def test_a_learning_rate_is_a_nuisance_three_decades_around_its_default(name: str) -> None:
     found = study((name, 0.03))
     assert found.space[name].role is Role.NUISANCE
-    assert found.space[name].source == Float(3e-4, 3, log=True)
+    assert found.space[name].source == Float(1e-3, 0.9, log=True)
     assert found.knobs.learning_rate == name
 
 
 @pytest.mark.parametrize("default", [None, 0, -1.0, "fast", True, 1e308])
 def test_a_default_that_cannot_be_the_middle_is_replaced(default: Value) -> None:
-    low, high = (0.01, 100) if default is True else (1e-5, 0.1)
+    low, high = (0.033, 30) if default is True else (3.3e-5, 0.03)
     assert study(("lr", default)).space["lr"].source == Float(low, high, log=True)
 
 
 def test_regularisation_is_a_nuisance() -> None:
     space = study(("weight_decay", 0.0), ("dropout", 0.1)).space
-    assert space["weight_decay"].source == Float(1e-6, 0.01, log=True)
+    assert space["weight_decay"].source == Float(3.3e-6, 0.003, log=True)
     assert space["dropout"].source == Float(0, 0.5, limit="low")
     assert {parameter.role for parameter in space} == {Role.NUISANCE}
 
@@ -57,13 +58,16 @@ def test_a_momentum_that_no_expression_can_name_is_fixed() -> None:
     assert study(("sgd-momentum", 0.9)).space["sgd-momentum"].source == Fixed(0.9)
 
 
-def test_one_parameter_of_the_architecture_is_the_question() -> None:
-    found = study(("num_layers", 2), ("width", 64))
-    assert found.space["num_layers"].role is Role.SCIENTIFIC
-    assert found.space["num_layers"].source == Choice((2, 3))
+def test_the_architecture_is_held_and_the_way_to_ask_about_it_shown() -> None:
+    text = template("first", "train.py:train", [("num_layers", 2), ("width", 64)])
+    found = parse(text)
+    assert found.space["num_layers"].source == Fixed(2)
     assert found.space["width"].source == Fixed(64)
-    assert found.goal == "Does num_layers = 3 instead of 2 lower valid/error?"
-    assert study(("width", 64)).space["width"].source == Choice((64, 128))
+    assert found.goal == "How low can tuning alone bring valid/error?"
+    line = next(line for line in text.splitlines() if line.startswith("  num_layers"))
+    moved = line.partition("scientific: ")[2]
+    asked = parse(text.replace(f"{line}\n", "").replace("scientific:\n", f"scientific: {moved}\n"))
+    assert asked.space["num_layers"].source == Choice((2, 3))
 
 
 def test_the_batch_size_is_never_searched() -> None:
@@ -96,7 +100,7 @@ def test_a_parameter_without_a_default_is_left_to_the_reader() -> None:
 def test_the_metric_and_its_direction() -> None:
     found = parse(template("first", "train.py:train", [("depth", 2)], "accuracy", "higher"))
     assert (found.objective.metric.name, found.objective.metric.better) == ("accuracy", "higher")
-    assert found.goal == "Does depth = 3 instead of 2 raise accuracy?"
+    assert found.goal == "How high can tuning alone bring accuracy?"
 
 
 def test_every_section_is_explained() -> None:
@@ -105,6 +109,39 @@ def test_every_section_is_explained() -> None:
     unexplained = [lines[n] for n in sections if not lines[n - 1].startswith("# ")]
     assert len(sections) == 11
     assert unexplained == []
+
+
+def command(*found: Found, metrics: dict[str, str] | None = None) -> str:
+    flags = {f"--{one.name.replace('_', '-')}": one for one in found}
+    return command_template("first", ["python", "train.py"], flags, "dashes", metrics)
+
+
+def test_a_command_names_what_its_style_would_write_otherwise() -> None:
+    flags = {"--lr": Found("lr", 0.1), "--weight_decay": Found("weight_decay", 0.1)}
+    found = parse(command_template("first", ["train"], flags, "dashes")).command
+    assert found is not None
+    assert found.arguments == ("train", "--weight_decay={weight_decay}", "{overrides}")
+    found = parse(command_template("first", ["train"], flags, "equals")).command
+    assert found is not None
+    assert found.arguments == ("train", "{overrides}")
+
+
+def test_the_budget_of_a_command() -> None:
+    assert "\nmax_steps: 7\n" in command(Found("steps", 7))
+    assert "\nmax_steps: 1000\n" in command(Found("steps", required=True))
+    assert "\n# max_seconds: 3600\n" in command(Found("epochs", 7))
+
+
+def test_where_metrics_are_found() -> None:
+    assert "# The program logs its metrics by tunebook.log.\n" in command()
+    found = parse(command(metrics={"json_lines": "stdout"})).command
+    assert found is not None
+    assert found.json_lines == ("stdout",)
+    unknown = command(metrics={})
+    for line in (line for line in unknown.splitlines() if line.startswith("# metrics: ")):
+        filled = parse(unknown.replace(line, line.removeprefix("# "))).command
+        assert filled is not None
+        assert len(filled.json_lines + filled.tensorboard + filled.patterns) == 1
 
 
 common = st.sampled_from(
@@ -117,3 +154,13 @@ def test_every_program_gets_a_file_that_is_read(
     parameters: list[tuple[str, Value]], program: str
 ) -> None:
     assert parse(template("first", program, parameters)).program == program
+
+
+@given(st.lists(st.tuples(common | names | texts, values), max_size=6), st.booleans())
+def test_every_command_gets_a_file_that_is_read(
+    parameters: list[tuple[str, Value]], required: bool
+) -> None:
+    found = {f"--{name}": Found(name, default, (), required) for name, default in parameters}
+    study = parse(command_template("first", ["a {b}", "c"], found, "equals", {}))
+    assert study.command is not None
+    assert study.command.arguments[:2] == ("a {{b}}", "c")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -47,13 +47,30 @@ def inspect_program(path: Path, function: str) -> Program:
     # A helper that is given the run calls it by the same name.
     own = [functions[function], *(f for f in functions.values() if run in _arguments(f))]
     parameters: dict[str, Value] = {}
-    for node in (node for one in own for node in ast.walk(one)):
-        for name, default in _read(node, run):
+    for one in own:
+        known = {run, *_other_names(one, run)}
+        for name, default in (found for node in ast.walk(one) for found in _read(node, known)):
             if parameters.get(name) is None:
                 parameters[name] = default
     metrics = dict.fromkeys(name for one in own for name in _logged(one, run, functions))
     metrics |= dict.fromkeys(_returned(functions[function]))
     return Program(tuple(parameters.items()), tuple(metrics))
+
+
+def can_train(path: Path, function: str, *, sure: bool = False) -> bool:
+    """Whether a file has a function that takes a run and nothing else, and uses it as one.
+
+    With `sure`, the file can be nothing but the home of such a function, and its use is not asked.
+    """
+    found = _functions(path).get(function)
+    if found is None:
+        return False
+    arguments = found.args
+    needed = len(_arguments(found)) - len(arguments.defaults)
+    if not _arguments(found) or needed > 1 or any(d is None for d in arguments.kw_defaults):
+        return False
+    program = inspect_program(path, function)
+    return sure or bool(program.parameters or program.metrics)
 
 
 def choose_metric(names: Sequence[str]) -> Metric | None:
@@ -85,7 +102,16 @@ def _arguments(function: Function) -> list[str]:
     return [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
 
 
-def _read(node: ast.AST, run: str) -> Iterator[tuple[str, Value]]:
+def _other_names(function: Function, run: str) -> Iterator[str]:
+    """What a function calls the parameters, as in `params = run.params`."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Attribute() as value):
+                if _is_run(value, {run}):
+                    yield name
+
+
+def _read(node: ast.AST, run: Collection[str]) -> Iterator[tuple[str, Value]]:
     """`run["name"]`, `run.params["name"]` and `run.params.get("name", default)`."""
     match node:
         case ast.Subscript(value=source, slice=ast.Constant(value=str(name))):
@@ -106,10 +132,10 @@ def _default(defaults: Sequence[ast.expr]) -> Value:
     return value if isinstance(value, bool | int | float | str) else None
 
 
-def _is_run(node: ast.expr, run: str) -> bool:
+def _is_run(node: ast.expr, run: Collection[str]) -> bool:
     match node:
         case ast.Name(id=name) | ast.Attribute(value=ast.Name(id=name), attr="params" | "config"):
-            return name == run
+            return name in run
     return False
 
 

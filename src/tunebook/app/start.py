@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tunebook.app import display, places, workflow
-from tunebook.core.errors import ProgramError, StudyChanged, StudyError, UnknownName
-from tunebook.core.objective import Metric
+from tunebook.app import display, workflow
+from tunebook.core.errors import StudyChanged, StudyError, UnknownName
 from tunebook.core.representation import counted
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.study import Study
@@ -100,35 +98,6 @@ def find_trials(names: Sequence[str], folder: Path) -> list[tuple[Results, Trial
     wanted = [split_trial(name) for name in names]
     loaded = {study: workflow.results(study, folder) for study in dict(wanted)}
     return [(loaded[study], loaded[study][number]) for study, number in wanted]
-
-
-def write_study_file(
-    reference: str, output: Path | None, name: str | None, *, force: bool
-) -> tuple[Path, list[str]]:
-    """Write a first study file for a training function; its path, and what still lacks a value."""
-    from tunebook import studyfile
-    from tunebook.app.inspection import choose_metric, inspect_program
-
-    program = programs.parse(reference, Path.cwd())
-    if program.path is None or not program.path.is_file():
-        raise ProgramError(f"there is no file {program.source!r} here; write FILE.py:FUNCTION")
-    found = inspect_program(program.path, program.function)
-    study = name or places.study_name(program.source)
-    path = output or Path(f"{study}.yaml")
-    if path.exists() and not force:
-        raise StudyError(f"{path} exists; choose another with --output, or replace it by --force")
-    # A function that logs no name in plain sight may return its result: any name does for that.
-    metric = choose_metric(found.metrics) or Metric("valid/error")
-    content = studyfile.template(
-        study,
-        f"{os.path.relpath(program.path, path.parent)}:{program.function}",
-        found.parameters,
-        metric.name,
-        metric.better,
-    )
-    space = studyfile.parse(content, str(path)).space
-    write_text(path, content)
-    return path, [parameter for parameter, _ in found.parameters if parameter not in space]
 
 
 def write_text(path: Path, content: str) -> None:

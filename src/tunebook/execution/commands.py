@@ -87,7 +87,7 @@ def of(command: Command, folder: Path) -> CommandProgram:
             raise ProgramError(
                 f"{name!r} is not executable; run chmod +x, or name what runs it: [bash, {name}]"
             )
-    elif shutil.which(name, path=_search_path()) is None:
+    elif shutil.which(name, path=search_path()) is None:
         near = f"; write './{name}'" if Path(program.folder, name).is_file() else ""
         raise ProgramError(f"there is no program {name!r} on the PATH{near}")
     return program
@@ -154,7 +154,7 @@ class _Execution:
         content = arguments.params_json(command, run.params).encode()
         atomic.write_file(params_file, content, durable=False)
         variables = {
-            "PATH": _search_path(),
+            "PATH": search_path(),
             # Lines are there to be read while the script runs.
             "PYTHONUNBUFFERED": "1",
             "MASTER_PORT": places["port"],
@@ -288,7 +288,7 @@ def _free_port() -> int:
         return port
 
 
-def _search_path() -> str:
+def search_path() -> str:
     """Where programs are found: as in the user's shell, then beside the Python that runs this."""
     own = str(Path(sys.executable).parent)
     return os.pathsep.join(filter(None, (os.environ.get("PATH", os.defpath), own)))

@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from tunebook.core.commands import OverrideStyle
 from tunebook.core.domains import Value
-from tunebook.core.errors import StudyError
-from tunebook.core.expressions import names_in
 from tunebook.core.objective import Better
-from tunebook.core.space import Fixed, Parameter, Role
 from tunebook.studyfile.layout import inline
-from tunebook.studyfile.problems import shown
+from tunebook.studyfile.roles import PLACE, Entry, Found, entries
 
-
-class _Entry(NamedTuple):
-    """One line of a section; without a content it is a comment."""
-
-    section: str
-    name: str
-    content: Any
-    comment: str = ""
-
-
-_Rule: TypeAlias = Callable[[str, Value], list[_Entry]]
+_STEPS = 1000
 
 
 def template(
@@ -34,148 +21,118 @@ def template(
     metric: str = "valid/error",
     better: Better = "lower",
 ) -> str:
-    """The text of a first study file.
+    """The text of a first study file for a training function.
 
     `parameters` are names with default values; None stands for a default that is not known. With no
     parameters, the file proposes a learning rate.
     """
-    entries = _entries(parameters or [("learning_rate", None)])
+    found = [Found(name, default) for name, default in parameters] or [Found("learning_rate")]
+    what = _PROGRAM.format(program=inline(program))
+    return _fill(study, what, entries(found), metric, better, f"max_steps: {_STEPS}")
+
+
+def command_template(
+    study: str,
+    arguments: Sequence[str],
+    parameters: Mapping[str, Found],
+    style: OverrideStyle,
+    metrics: Mapping[str, Any] | None = None,
+    metric: str = "valid/error",
+    better: Better = "lower",
+) -> str:
+    """The text of a first study file for a command.
+
+    `parameters` are by their options, such as `--weight-decay`; `metrics` says where metrics are
+    found, None that the program logs them itself, and nothing in it that this is not known.
+    """
+    lines = entries([*parameters.values()], command=True)
+    options = {found.name: option for option, found in parameters.items()}
+    values = {found.name: found.default for found in parameters.values()}
+    places = [entry for entry in lines if entry.section == PLACE]
+    passed = [e.name for e in lines if e.content is not None and e.section in _PASSED]
+    unlike = [n for n in passed if n in options and not _fits(n, options[n], style)]
+    command = [*((inline(_escaped(argument)), "") for argument in arguments)]
+    command += [(inline(f"{options[e.name]}={{{e.content}}}"), e.comment) for e in places]
+    if style == "hydra":
+        command.append((inline("hydra.run.dir='{run_dir}'"), "where Hydra puts its files"))
+    command += [(inline(f"{options[name]}={{{name}}}"), "") for name in unlike]
+    rest = [name for name in passed if name in options and name not in unlike]
+    example = f"the other parameters, such as {_example(rest[0], style)}" if rest else ""
+    command.append((inline("{overrides}"), example))
+    what = _COMMAND.format(
+        command="\n".join(f"  - {text}{_comment(why)}" for text, why in command),
+        overrides=_overrides(style, [name for name in passed if name not in options]),
+        metrics=_metrics(metrics),
+    )
+    steps = next((values[e.name] for e in places if e.content == "max_steps"), None)
+    given = any(entry.content == "max_steps" for entry in places)
+    budget = f"max_steps: {inline(steps or _STEPS)}" if given else "# max_seconds: 3600"
+    return _fill(study, what, lines, metric, better, budget)
+
+
+def _fill(
+    study: str, what: str, lines: Sequence[Entry], metric: str, better: Better, budget: str
+) -> str:
+    far = "low" if better == "lower" else "high"
     return _TEXT.format(
         study=inline(study),
-        goal=inline(_goal(entries, metric, better)),
-        program=inline(program),
+        goal=inline(f"How {far} can tuning alone bring {metric}?"),
+        what=what,
         objective=inline({"metric": metric, "better": better}),
-        **{section: _section(section, entries) for section in _EXAMPLES},
+        budget=budget,
+        **{section: _section(section, lines) for section in _EXAMPLES},
     )
 
 
-def _entries(parameters: Sequence[tuple[str, Value]]) -> list[_Entry]:
-    found: dict[tuple[bool, str], _Entry] = {}
-    for name, default in parameters:
-        entries = _rule_for(name)(name, default)
-        # One question at a time: of several parameters that could be it, the first is.
-        if {"scientific"} & {e.section for e in entries} & {e.section for e in found.values()}:
-            entries = _fixed(name, default)
-        for entry in entries:
-            found.setdefault((entry.section == "knobs", entry.name), entry)
-    return list(found.values())
+def _fits(name: str, option: str, style: OverrideStyle) -> bool:
+    """Whether the style writes a parameter as this option."""
+    return _option(name, style) == option
 
 
-def _rule_for(name: str) -> _Rule:
-    try:
-        Parameter(name, Role.FIXED, Fixed(None))
-    except StudyError:
-        return _unusable
-    return next((rule for names, rule in _RULES.items() if re.fullmatch(names, name)), _fixed)
+def _option(name: str, style: OverrideStyle) -> str:
+    if style == "hydra":
+        return name
+    return f"--{name}" if style == "equals" else f"--{name.replace('_', '-')}"
 
 
-def _learning_rate(name: str, default: Value) -> list[_Entry]:
-    return [
-        _Entry("nuisance", name, _decades(default, 1e-3)),
-        _Entry("knobs", "learning_rate", name),
-    ]
+def _example(name: str, style: OverrideStyle) -> str:
+    return f"{_option(name, style)}{' ' if style == 'dashes' else '='}..."
 
 
-def _weight_decay(name: str, default: Value) -> list[_Entry]:
-    return [_Entry("nuisance", name, _decades(default, 1e-4))]
+def _overrides(style: OverrideStyle, without: Sequence[str]) -> str:
+    if without:
+        return f"overrides: {inline({'style': style, 'without': [*without]})}"
+    return f"overrides: {style}"
 
 
-def _dropout(name: str, default: Value) -> list[_Entry]:
-    return [_Entry("nuisance", name, {"linear": [0, 0.5], "limit": "low"}, "never below 0")]
+def _metrics(found: Mapping[str, Any] | None) -> str:
+    if found is None:
+        return "# The program logs its metrics by tunebook.log."
+    if not found:
+        return _NO_METRICS
+    return f"{_METRICS}\nmetrics: {inline(found)}"
 
 
-def _momentum(name: str, default: Value) -> list[_Entry]:
-    rest = re.sub("momentum$", "one_minus_momentum", name)
-    if names_in(f"1 - {rest}") != {rest}:
-        return _fixed(name, default)
-    why = f"{name} matters on the scale of its distance from 1"
-    return [
-        _Entry("nuisance", rest, {"log": [0.005, 0.5]}, why),
-        _Entry("derive", name, f"1 - {rest}"),
-    ]
+def _escaped(argument: str) -> str:
+    return argument.replace("{", "{{").replace("}", "}}")
 
 
-def _depth(name: str, default: Value) -> list[_Entry]:
-    return _compared(name, default, lambda size: size + 1)
+def _section(section: str, lines: Sequence[Entry]) -> str:
+    own = [_line(entry) for entry in lines if entry.section == section]
+    return "\n  ".join([f"{section}:", *(own or [f"# {_EXAMPLES[section]}"])])
 
 
-def _width(name: str, default: Value) -> list[_Entry]:
-    return _compared(name, default, lambda size: 2 * size)
-
-
-def _compared(name: str, default: Value, larger: Callable[[int], int]) -> list[_Entry]:
-    if not isinstance(default, int) or isinstance(default, bool):
-        return _fixed(name, default)
-    return [_Entry("scientific", name, [default, larger(default)], "is the larger one better?")]
-
-
-def _optimizer(name: str, default: Value) -> list[_Entry]:
-    why = f"to compare, move it to scientific: {name}: [sgd, adam]"
-    return [entry._replace(comment=entry.comment or why) for entry in _fixed(name, default)]
-
-
-def _batch_size(name: str, default: Value) -> list[_Entry]:
-    why = "never searched: with another batch size everything else must be tuned again"
-    knob = _Entry("knobs", "batch_size", name)
-    return [_Entry("fixed", name, 128 if default is None else default, why), knob]
-
-
-def _warmup(name: str, default: Value) -> list[_Entry]:
-    return [_Entry("fixed", name, default or 0), _Entry("knobs", "warmup_steps", name)]
-
-
-def _fixed(name: str, default: Value) -> list[_Entry]:
-    if default is None:
-        return [_Entry("fixed", name, None, "no default was found: write its value, or remove it")]
-    return [_Entry("fixed", name, default)]
-
-
-def _unusable(name: str, default: Value) -> list[_Entry]:
-    return [_Entry("fixed", shown(name), None, "cannot name a parameter: rename it")]
-
-
-def _decades(default: Value, guess: float) -> dict[str, Any]:
-    """Two orders of magnitude on either side."""
-    usable = isinstance(default, int | float) and 1e-300 < default < 1e300
-    middle = float(default) if usable and default is not None else guess
-    return {"log": [float(f"{middle / 100:.3g}"), float(f"{middle * 100:.3g}")]}
-
-
-def _goal(entries: Sequence[_Entry], metric: str, better: Better) -> str:
-    for entry in entries:
-        if entry.section == "scientific":
-            before, after = entry.content
-            verb = "lower" if better == "lower" else "raise"
-            return f"Does {entry.name} = {after} instead of {before} {verb} {metric}?"
-    return f"How {'low' if better == 'lower' else 'high'} can tuning alone bring {metric}?"
-
-
-def _section(section: str, entries: Sequence[_Entry]) -> str:
-    lines = [_line(entry) for entry in entries if entry.section == section]
-    return "\n  ".join([f"{section}:", *(lines or [f"# {_EXAMPLES[section]}"])])
-
-
-def _line(entry: _Entry) -> str:
-    comment = f"  # {entry.comment}" if entry.comment else ""
+def _line(entry: Entry) -> str:
     if entry.content is None:
-        return f"# {entry.name}: {comment}"
-    return f"{inline(entry.name)}: {inline(entry.content)}{comment}"
+        return f"# {entry.name}: {_comment(entry.comment)}"
+    return f"{inline(entry.name)}: {inline(entry.content)}{_comment(entry.comment)}"
 
 
-_RULES: dict[str, _Rule] = {
-    rf"(?:.*[._-])?(?:{names})": rule
-    for names, rule in {
-        "lr|learning_rate": _learning_rate,
-        "wd|weight_decay": _weight_decay,
-        "dropout(?:_rate|_prob)?": _dropout,
-        "momentum": _momentum,
-        "depth|(?:n_|num_)?(?:layers|blocks)": _depth,
-        "width|hidden(?:_size|_dim)?|(?:n_|num_)?channels": _width,
-        "optimi[sz]er": _optimizer,
-        "batch_?size": _batch_size,
-        "warmup(?:_steps)?": _warmup,
-    }.items()
-}
+def _comment(why: str) -> str:
+    return f"  # {why}" if why else ""
+
+
+_PASSED = ("scientific", "nuisance", "fixed", "derive")
 _EXAMPLES = {
     "scientific": "blocks: [2, 3]",
     "nuisance": "learning_rate: {log: [1e-5, 0.1]}",
@@ -183,18 +140,33 @@ _EXAMPLES = {
     "derive": "momentum: 1 - one_minus_momentum",
     "knobs": "learning_rate: learning_rate",
 }
+_PROGRAM = """\
+# The file and the function that trains one model. For any other script, write instead of it, say,
+# command: [python, train.py, "{{overrides}}"]
+program: {program}"""
+_COMMAND = """\
+# The command of one trial. It runs in the folder of this file, and no shell reads it.
+command:
+{command}
+# How it is passed what is not named above: dashes, equals, hydra, json or environment.
+{overrides}
+{metrics}"""
+_METRICS = "# Where metrics are found, by the source of the program: check this."
+_NO_METRICS = """\
+# Where metrics are found: fill in one of these, unless the program says tunebook.log({...}, step=).
+# metrics: {pattern: 'step (?P<step>\\d+) loss (?P<loss>\\S+)'}
+# metrics: {json_lines: stdout}
+# metrics: {tensorboard: "{run_dir}"}"""
 _TEXT = """\
 # A study asks one question about a training program. Lines that begin with '#' are comments.
 study: {study}
 # The question, as narrow as you can make it.
 goal: {goal}
-# The file and the function that trains one model. For any other script, write instead of it, say,
-# command: [python, train.py, "{{overrides}}"]
-program: {program}
+{what}
 # The metric that decides, as the program logs it, and which way is better: lower or higher.
 objective: {objective}
 # What one trial may spend: max_steps, max_examples or max_seconds.
-max_steps: 1000
+{budget}
 
 # Scientific parameters are the question: each combination of their values is a setting to compare.
 {scientific}

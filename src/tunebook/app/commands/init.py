@@ -10,8 +10,11 @@ import typer
 
 def init(
     program: Annotated[
-        str,
-        typer.Argument(metavar="PROGRAM", help="A training function: FILE.py:FUNCTION."),
+        list[str],
+        typer.Argument(
+            metavar="PROGRAM",
+            help="A training function, FILE.py:FUNCTION; a script, FILE.py; or -- and a command.",
+        ),
     ],
     output: Annotated[
         Path | None,
@@ -27,14 +30,24 @@ def init(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Write a commented study file for a training function.
+    """Write a commented study file for a training function or script.
+
+    A function is read, not run. A script is asked for its options: it is run with --help.
 
     Example: tunebook init train.py:train
-    """
-    from tunebook.app.start import write_study_file
 
-    path, lacking = write_study_file(program, output, name, force=force)
-    typer.echo(f"Wrote {path}, with the parameters and metrics that {program} names.")
-    if lacking:
-        typer.echo(f"These have no value yet; write one into the file: {', '.join(lacking)}")
-    typer.echo(f"Read it, then: tunebook run {path}")
+    Example: tunebook init -- python train.py --data images
+    """
+    from tunebook.app.beginning import write_study_file
+
+    begun = write_study_file(program, output, name, force=force)
+    if begun.form == "function":
+        named = f"parameters and metrics that {begun.program} names"
+    else:
+        named = f"options of the command: {begun.program}"
+    typer.echo(f"Wrote {begun.path}, with the {named}.")
+    if begun.lacking:
+        typer.echo(f"These have no value yet; write one into the file: {', '.join(begun.lacking)}")
+    if not begun.metric:
+        typer.echo("Its metrics were not found: fill in `metrics` and `objective`.")
+    typer.echo(f"Read it, then: tunebook run {begun.path}")

@@ -1,0 +1,170 @@
+"""A training script of any kind: its options, asked of the script itself, and its first study."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tunebook.app import help_text
+from tunebook.app.declared import Declared, declared
+from tunebook.core.commands import OverrideStyle
+from tunebook.core.errors import ProgramError
+from tunebook.execution.commands import search_path
+from tunebook.studyfile.roles import Found
+
+_SECONDS = 60.0
+_MOST_BYTES = 1 << 20
+_PARSERS = ("argparse", "click", "typer", "absl", "hydra", "fire", "tyro", "simple_parsing")
+
+
+@dataclass(frozen=True)
+class Script:
+    """A command, its options by how they are written, and how to pass parameters to it."""
+
+    command: tuple[str, ...]
+    options: dict[str, Found]
+    style: OverrideStyle
+    declared: Declared
+
+
+def examine(command: Sequence[str]) -> Script:
+    """Ask a command for its options; what its help does not say, its source may."""
+    text, code = _help(command)
+    path = source_of(command)
+    known = declared(path) if path is not None else Declared()
+    config = help_text.hydra(text)
+    if config is not None:
+        return Script(tuple(command), _not_given(config, command), "hydra", known)
+    options = help_text.options(text)
+    if not options and code:
+        last = "\n".join(text.strip().splitlines()[-5:])
+        raise ProgramError(
+            f"cannot ask for the options: {shlex.join(command)} --help ends with exit code {code}"
+            + (f":\n{last}" if last else "")
+        )
+    merged = dict(_merged(options or known.options, known.options))
+    if not merged:
+        raise ProgramError(
+            f"{shlex.join(command)} --help names no options that a study could set; give the "
+            "script some, or let it ask tunebook.init() for its parameters, with 'overrides: json'"
+        )
+    left = _not_given(merged, command)
+    return Script(tuple(command), left, _style(left), known)
+
+
+def source_of(command: Sequence[str]) -> Path | None:
+    """The Python file of a command, where it has one."""
+    for argument in command:
+        path = Path(argument)
+        if path.suffix == ".py" and path.is_file():
+            return path
+    if "-m" in command[:-1]:
+        module = command[list(command).index("-m") + 1].replace(".", "/")
+        return next(
+            (p for p in (Path(f"{module}.py"), Path(module, "__main__.py")) if p.is_file()), None
+        )
+    return None
+
+
+def has_options(path: Path) -> bool:
+    """Whether a Python file is a script with options, or one that is run at all."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, OSError):
+        return False
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names) if any(n.name.split(".")[0] in _PARSERS for n in names):
+                return True
+            case ast.ImportFrom(module=str(module)) if module.split(".")[0] in _PARSERS:
+                return True
+            case ast.Compare(left=ast.Name(id="__name__")):
+                return True
+    return False
+
+
+def _help(command: Sequence[str]) -> tuple[str, int]:
+    """What a command prints for `--help`, within bounds, and its exit code."""
+    program = shutil.which(command[0], path=search_path())
+    if program is None:
+        raise ProgramError(f"there is no program {command[0]!r} on the PATH or here")
+    wide = {"COLUMNS": "200", "TERMINAL_WIDTH": "200", "NO_COLOR": "1", "TERM": "dumb"}
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(
+                [program, *command[1:], "--help"],
+                env={**os.environ, **wide, "PATH": search_path()},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise ProgramError(f"cannot start {command[0]!r}: {error.strerror}") from None
+        try:
+            code = _wait(process, output.fileno(), command)
+        finally:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        output.seek(0)
+        return output.read(_MOST_BYTES).decode(errors="replace"), code
+
+
+def _wait(process: subprocess.Popen[bytes], output: int, command: Sequence[str]) -> int:
+    deadline = time.monotonic() + _SECONDS
+    while True:
+        try:
+            return process.wait(0.05)
+        except subprocess.TimeoutExpired:
+            asked = f"{shlex.join(command)} --help"
+            if os.fstat(output).st_size > _MOST_BYTES:
+                raise ProgramError(
+                    f"{asked} prints without end; does the script know --help?"
+                ) from None
+            if time.monotonic() > deadline:
+                raise ProgramError(
+                    f"{asked} has not ended after {_SECONDS:g} s; does the script know --help?"
+                ) from None
+
+
+def _merged(asked: Mapping[str, Found], known: Mapping[str, Found]) -> Iterator[tuple[str, Found]]:
+    """What the help says, completed by the source; a default may be printed without its quotes."""
+    for flag, found in asked.items():
+        other = known.get(flag)
+        if other is None:
+            yield flag, found
+            continue
+        yield (
+            flag,
+            Found(
+                found.name,
+                other.default if other.default is not None else found.default,
+                other.choices or found.choices,
+                other.required or found.required,
+                other.switch or found.switch,
+                other.several or found.several,
+            ),
+        )
+
+
+def _not_given(options: Mapping[str, Found], command: Sequence[str]) -> dict[str, Found]:
+    """The options that the command does not set already."""
+    given = {argument.split("=")[0] for argument in command}
+    return {flag: found for flag, found in options.items() if flag not in given}
+
+
+def _style(options: Mapping[str, Found]) -> OverrideStyle:
+    """Dashes or underscores within an option: the style that writes more of them right."""
+    dashes = sum("-" in flag.lstrip("-") for flag in options)
+    return "equals" if sum("_" in flag for flag in options) > dashes else "dashes"

@@ -1,0 +1,162 @@
+"""Options, read from the help of each library."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tunebook.app import help_text
+from tunebook.studyfile.roles import Found
+
+CLICK = """\
+Usage: train.py [OPTIONS]
+
+  Train it.
+
+Options:
+  --lr FLOAT              How fast.  [default: 0.1]
+  -b, --batch-size INTEGER RANGE  [default: 64; x>=1]
+  --opt [sgd|adam]        [default: sgd]
+  --amp / --no-amp
+  --data PATH             [required]
+  --help                  Show this message and exit.
+"""
+TYPER = """\
+╭─ Options ─────────────────────────────────────────────────────────────────╮
+│    --lr                        <float>        [default: 0.1]              │
+│    --opt                       <sgd|adam>     [default: sgd]              │
+│    --amp           --no-amp    <bool>         [default: no-amp]           │
+│ *  --data                      <str>          where [required]            │
+│    --betas                     <list[float]>  [default: 0.9]              │
+│    --help                      <bool>         Show this message and exit. │
+╰───────────────────────────────────────────────────────────────────────────╯
+"""
+ABSL = """\
+Train it.
+flags:
+
+train.py:
+  --[no]amp: Use it.
+    (default: 'false')
+  --learning_rate: How fast.
+    (default: '0.1')
+    (a number)
+  --name: A text.
+    (default: '')
+
+Try --helpfull to get a list of all flags.
+"""
+HYDRA = """\
+train is powered by Hydra.
+
+== Configuration groups ==
+Compose your configuration from those groups (group=option)
+
+
+
+== Config ==
+Override anything in the config (foo.bar=value)
+
+model:
+  degree: 1
+  sizes: [1, 2]
+lr: 0.1
+data: ???
+out: ${model.degree}
+none: null
+
+
+Powered by Hydra (https://hydra.cc)
+Use --hydra-help to view Hydra specific help
+"""
+
+
+@pytest.mark.parametrize("wide", ["60", "200"])
+def test_argparse(monkeypatch: pytest.MonkeyPatch, wide: str) -> None:
+    monkeypatch.setenv("COLUMNS", wide)
+    parser = argparse.ArgumentParser(formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    parser.add_argument("-l", "--learning-rate", type=float, default=0.1, help="how fast (please)")
+    parser.add_argument("--opt", choices=["sgd", "adam"], default="sgd", help="which")
+    parser.add_argument("--amp", action="store_true", help="mixed")
+    parser.add_argument(
+        "--ema", action=argparse.BooleanOptionalAction, default=True, help="average"
+    )
+    parser.add_argument("--betas", nargs=2, type=float, default=(0.9, 0.999), help="two")
+    parser.add_argument("--data", required=True, help="where it is")
+    parser.add_argument("--level", type=int, choices=[1, 2], help="a level")
+    assert help_text.options(parser.format_help()) == {
+        "--learning-rate": Found("learning_rate", 0.1),
+        "--opt": Found("opt", "sgd", ("sgd", "adam")),
+        "--amp": Found("amp", False, switch=True),
+        "--ema": Found("ema", True, switch=True),
+        "--betas": Found("betas", several=True),
+        "--data": Found("data", required=True),
+        "--level": Found("level", None, (1, 2)),
+    }
+
+
+def test_click() -> None:
+    assert help_text.options(CLICK) == {
+        "--lr": Found("lr", 0.1),
+        "--batch-size": Found("batch_size", 64),
+        "--opt": Found("opt", "sgd", ("sgd", "adam")),
+        "--amp": Found("amp", switch=True),
+        "--data": Found("data", required=True),
+    }
+
+
+def test_typer() -> None:
+    found = help_text.options(TYPER)
+    assert found["--lr"] == Found("lr", 0.1)
+    assert found["--opt"] == Found("opt", "sgd", ("sgd", "adam"))
+    assert found["--amp"].switch
+    assert found["--data"] == Found("data", required=True)
+    assert found["--betas"].several
+    assert "--help" not in found
+
+
+def test_absl() -> None:
+    assert help_text.options(ABSL) == {
+        "--amp": Found("amp", False, switch=True),
+        "--learning_rate": Found("learning_rate", 0.1),
+        "--name": Found("name", ""),
+    }
+
+
+def test_hydra() -> None:
+    assert help_text.hydra(HYDRA) == {
+        "model.degree": Found("model.degree", 1),
+        "model.sizes": Found("model.sizes", several=True),
+        "lr": Found("lr", 0.1),
+        "data": Found("data", required=True),
+        "out": Found("out"),
+        "none": Found("none"),
+    }
+    assert help_text.hydra(CLICK) is None
+    assert help_text.hydra(HYDRA.replace("lr: 0.1", "lr: [")) == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("inf", None),
+        ("nan", None),
+        ("-3", -3),
+        ("'1'", 1),
+        ("FALSE", False),
+        ("a b", "a b"),
+        ("", None),
+    ],
+)
+def test_defaults(text: str, value: Any) -> None:
+    assert help_text.value_of(text) == value
+
+
+@given(st.text(st.sampled_from(" -\n[](){}<>|=:'\"│abAB09.,*/"), max_size=80))
+def test_no_text_is_too_strange(text: str) -> None:
+    for flag, found in help_text.options(f"usage: x\n\n  {text}").items():
+        assert found.name == help_text.name_of(flag)
