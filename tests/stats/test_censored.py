@@ -66,3 +66,14 @@ def test_the_sd_about_a_level_that_is_held() -> None:
     y = np.random.default_rng(3).normal(3.0, 0.2, 12)
     held = Bounds(y, y, least=1e-9).fit_sd(np.full((1, 12), 2.9), np.array([1.0]))
     assert held.sd[0] == pytest.approx(np.sqrt(np.mean((y - 2.9) ** 2)))
+
+
+def test_known_values_need_no_search() -> None:
+    y = np.random.default_rng(4).normal(3.0, 0.2, 12)
+    offsets = np.random.default_rng(5).normal(0.0, 0.1, (3, 12))
+    known, narrow = Bounds(y, y), Bounds(y - 1e-5, y + 1e-5)
+    a, b = known.fit(offsets), narrow.fit(offsets)
+    assert a.level == pytest.approx(b.level, rel=1e-5)
+    assert a.sd == pytest.approx(b.sd, rel=1e-4)
+    # A density times the width of the bounds is the chance to lie within them.
+    assert a.likelihood + 12 * np.log(2e-5) == pytest.approx(b.likelihood, rel=1e-6)

@@ -55,6 +55,8 @@ class Bounds:
     def fit(self, offsets: Floats) -> Levels:
         """The level and sd of largest likelihood for offsets `(m, n)`."""
         low, high = self.low - offsets, self.high - offsets
+        if self.exact.all():
+            return self._about(low, low.mean(axis=1))
         middle = np.where(np.isfinite(high), (low + high) / 2.0, low)
         level = middle.mean(axis=1)
         sd = np.sqrt(((middle - level[:, None]) ** 2).mean(axis=1) + self.least**2)
@@ -66,6 +68,8 @@ class Bounds:
         """The same with the level held at 0; `sd (m,)` is where to begin."""
         low, high = self.low - offsets, self.high - offsets
         zero = np.zeros((len(offsets), 1))
+        if self.exact.all():
+            return self._about(low, zero[:, 0])
 
         def at(s: Floats) -> Bent:
             value, slope, bend = self._at(np.hstack([zero, s]), low, high)
@@ -73,6 +77,12 @@ class Bounds:
 
         state, value = _climb(1.0 / sd[:, None], at)
         return Levels(zero[:, 0], 1.0 / state[:, 0], value)
+
+    def _about(self, values: Floats, level: Floats) -> Levels:
+        """The sd of known values about a level has a closed form."""
+        n = values.shape[1]
+        sd = np.sqrt((((values - level[:, None]) ** 2).sum(axis=1) + self.least**2) / n)
+        return Levels(level, sd, -n * (np.log(sd) + _HALF_LOG_TWO_PI + 0.5))
 
     def _at(self, state: Floats, low: Floats, high: Floats) -> Bent:
         """Log-likelihood `(m,)`, gradient `(m, 2)`, Hessian `(m, 2, 2)` in level/sd and 1/sd.
@@ -84,10 +94,13 @@ class Bounds:
         exact = self.exact
         u, v = t * low - a, t * high - a
         known = np.where(exact, u, 0.0)
-        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
-            mass = np.where(exact, 0.0, _log_between(u, v))
-            du = np.where(exact, 0.0, np.exp(-0.5 * u * u - _HALF_LOG_TWO_PI - mass))
-            dv = np.where(exact, 0.0, np.exp(-0.5 * v * v - _HALF_LOG_TWO_PI - mass))
+        mass, du, dv = (np.zeros_like(u) for _ in range(3))
+        if not exact.all():
+            with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+                ends = u[:, ~exact], v[:, ~exact]
+                mass[:, ~exact] = _log_between(*ends)
+                for slope, z in zip((du, dv), ends, strict=True):
+                    slope[:, ~exact] = np.exp(-0.5 * z * z - _HALF_LOG_TWO_PI - mass[:, ~exact])
         end = np.isfinite(high)
         high, v = np.where(end, high, 0.0), np.where(end, v, 0.0)
         value = mass.sum(axis=1) + np.where(
