@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tunebook.execution.bounded_log import TAIL_BYTES, BoundedLog, SharedLog
+from tunebook.execution.bounded_log import TAIL_BYTES, BoundedLog, SharedLog, read
 
 GAP = re.compile(rb"\n\[tunebook left out +(\d+) bytes here\]\n")
 
@@ -117,3 +117,13 @@ def test_a_log_that_was_emptied_is_watched_anew(tmp_path: Path) -> None:
         assert path.stat().st_blocks * 512 < 1 << 18
         path.write_bytes(b"")
         shared.look()
+
+
+def test_what_a_log_says(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    assert read(path) == ""
+    path.write_bytes(b"a\xff")
+    assert read(path) == "a\ufffd"
+    path.write_bytes(b"a" * 10 + bytes(1000) + b"z" * 20)
+    said = read(path, first=10, last=20)
+    assert said == "a" * 10 + f"\n[tunebook left out {1000:>20} bytes here]\n" + "z" * 20

@@ -14,6 +14,7 @@ from tunebook.core.results import AttemptRecord, Results, TrialRecord
 from tunebook.core.space import Fixed, Setting
 from tunebook.core.study import Study
 from tunebook.core.trials import Code, OutcomeKind
+from tunebook.execution import bounded_log
 
 Data = dict[str, Any]
 
@@ -140,8 +141,7 @@ def printed(record: TrialRecord) -> str:
     """What the program of a trial printed in its last attempt."""
     if not record.attempts:
         return ""
-    path = Path(record.attempts[-1].folder) / "log.txt"
-    return path.read_text(errors="replace") if path.exists() else ""
+    return bounded_log.read(Path(record.attempts[-1].folder) / "log.txt")
 
 
 def code(given: Code) -> Data:

@@ -19,6 +19,7 @@ from tunebook.execution.guarding import Guard
 from tunebook.execution.server import Abandoned
 from tunebook.execution.slots import Slot
 from tunebook.execution.spec import Spec, StopRequest, Terms
+from tunebook.files.spool import when_room
 from tunebook.execution.stalling import Stalls
 from tunebook.execution.starting import Starter
 
@@ -133,7 +134,7 @@ class _Crew:
             self._free.remove(spec.slot)
             self._followers[proposed.folder] = Follower(spec)
             if not has_begun(spec):
-                spec.write()
+                when_room(spec.write)
                 self._guard.used(spec.slot, f"trial {proposed.trial.number}")
                 self._starter.start(proposed.folder)
         return False
@@ -159,16 +160,20 @@ class _Crew:
         if passed < READ_SECONDS:
             return
         self._read = time.monotonic()
+        if passed > 2 * READ_SECONDS:
+            # This process was suspended, and perhaps everything else with it.
+            passed = READ_SECONDS
         for folder, follower in list(self._followers.items()):
             yield from follower.news()
-            yield from self._check_life(follower.spec, min(passed, 2 * READ_SECONDS))
+            yield from self._check_life(follower.spec, passed)
             # Covers keepers that were killed, or that an earlier coordinator began.
             if has_begun(follower.spec) or not follower.spec.folder.exists():
                 yield from self._see_off(folder)
 
     def ask(self, request: StopRequest, folder: str) -> None:
-        # An attempt whose folder was removed will not be asked, and is given up soon.
-        with suppress(FileNotFoundError):
+        # An attempt whose folder was removed will not be asked, and is given up soon; on a full
+        # disk, a second Ctrl-C asks again.
+        with suppress(OSError):
             request.write(Path(folder))
 
     def ask_to_leave(self, grace: float) -> None:
