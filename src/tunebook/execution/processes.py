@@ -19,7 +19,6 @@ from tunebook.execution.guarding import Guard
 from tunebook.execution.server import Abandoned
 from tunebook.execution.slots import Slot
 from tunebook.execution.spec import Spec, StopRequest, Terms
-from tunebook.files.spool import when_room
 from tunebook.execution.stalling import Stalls
 from tunebook.execution.starting import Starter
 
@@ -134,7 +133,7 @@ class _Crew:
             self._free.remove(spec.slot)
             self._followers[proposed.folder] = Follower(spec)
             if not has_begun(spec):
-                when_room(spec.write)
+                spec.write()
                 self._guard.used(spec.slot, f"trial {proposed.trial.number}")
                 self._starter.start(proposed.folder)
         return False
