@@ -22,7 +22,7 @@ Bent: TypeAlias = tuple[Floats, Floats, Floats]
 
 _STEPS = 40
 _HALVINGS = 30
-_ENOUGH = 1e-10
+_ENOUGH = 1e-8
 _EXACT = 1e-6
 _HALF_LOG_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 

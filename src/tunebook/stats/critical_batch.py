@@ -26,8 +26,8 @@ FEWEST_SIZES = 3
 # Critical sizes are looked for this far (as a factor) beyond the tested ones; further on the curve
 # is one of the two limits.
 _BEYOND = 1000.0
-_PLACES = 81
-_BISECTIONS = 14
+_PLACES = 61
+_BISECTIONS = 11
 # Within this share of a limit the curve is called that limit: doubling the batch then divides the
 # steps by 1.7 at least (perfect scaling), or by less than 1.1 (no gain).
 SLACK = 0.2
@@ -299,7 +299,9 @@ def _end(
     near = np.zeros(len(level))
     for _ in range(_BISECTIONS):
         middle = (near + far) / 2.0
-        outside = bounds.fit_sd(offsets + (level + side * middle)[:, None], sd).likelihood < floor
+        found = bounds.fit_sd(offsets + (level + side * middle)[:, None], sd)
+        # The sd found is where the next search begins.
+        outside, sd = found.likelihood < floor, found.sd
         near, far = np.where(outside, near, middle), np.where(outside, middle, far)
     return np.asarray(level + side * far)
 
