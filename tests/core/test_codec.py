@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,7 @@ from tunebook.core.codec import VERSION, dumps, loads
 from tunebook.core.errors import StoreError, StudyError
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.space import Role, Setting, Space
-from tunebook.core.study import Budget, Study
+from tunebook.core.study import Asked, Budget, Study
 from tunebook.core.trials import (
     Adaptive,
     Attempt,
@@ -51,6 +52,25 @@ outcomes = st.builds(
 
 def document(value: object, version: object = VERSION) -> str:
     return json.dumps({"tunebook": version, "value": value})
+
+
+pairs = st.dictionaries(names, values, max_size=3).map(lambda content: tuple(content.items()))
+asked = st.builds(
+    Asked,
+    texts,
+    studies(),
+    pairs,
+    texts,
+    pairs,
+    whole,
+    st.none() | st.floats(allow_nan=False, allow_infinity=False),
+)
+
+
+@given(studies(), asked)
+def test_what_a_study_was_asked_for_comes_back(study: Study, given: Asked) -> None:
+    stage = replace(study, asked=given)
+    assert loads(dumps(stage)) == stage
 
 
 @given(studies())

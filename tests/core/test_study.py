@@ -19,6 +19,7 @@ from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.space import Parameter, Role, Space, conditions
 from tunebook.core.study import (
+    Asked,
     Budget,
     Divergence,
     MoreTrials,
@@ -187,3 +188,20 @@ def test_a_study_is_a_value() -> None:
     one = Study("a", SPACE, Objective(Metric("error")))
     assert one == Study("a", SPACE, Objective(Metric("error")))
     assert len({one, replace(one), replace(one, seed=1)}) == 2
+
+
+# Stages of a procedure.
+
+
+ASKED = Asked("variance", STUDY, (("lr", 0.1),), "trial 3", (("seeds", 5),))
+
+
+def test_a_stage_is_named_after_its_study_and_its_procedure() -> None:
+    assert ASKED.stage("all") == f"{STUDY.name}.variance.all"
+    assert replace(ASKED, round=2).stage("all") == f"{STUDY.name}.variance-2.all"
+
+
+def test_what_a_study_was_asked_for_changes_no_comparison() -> None:
+    assert STUDY.difference(replace(STUDY, asked=ASKED)) == ()
+    assert replace(STUDY, asked=ASKED).difference(STUDY) == ()
+    assert replace(STUDY, asked=ASKED) != STUDY

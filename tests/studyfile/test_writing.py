@@ -13,7 +13,7 @@ from tunebook.core.errors import StudyError
 from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Constraint, Metric, Objective
 from tunebook.core.space import Derived, Fixed, Parameter, Role, Space, When
-from tunebook.core.study import Budget, MoreTrials, Resources, Sampling, Study
+from tunebook.core.study import Asked, Budget, MoreTrials, Resources, Sampling, Study
 from tunebook.studyfile.parsing import parse
 from tunebook.studyfile.writing import write
 
@@ -155,3 +155,9 @@ def test_what_no_file_can_hold_is_refused(study: Study, message: str) -> None:
     with pytest.raises(StudyError) as caught:
         write(study)
     assert str(caught.value) == message
+
+
+def test_a_stage_of_a_procedure_is_written_as_a_study_of_its_own() -> None:
+    stage = replace(LARGE, asked=Asked("variance", SMALL, (("seed", 1),), "trial 3"))
+    assert write(stage) == write(LARGE)
+    assert parse(write(stage)).asked is None

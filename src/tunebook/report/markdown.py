@@ -43,7 +43,7 @@ def document(report: Report, pictures: str | None = None) -> str:
         fixed = [(name, value_text(value)) for name, value in report.fixed.items()]
         parts += ["## Fixed values", "The conclusions hold under these values."]
         parts.append(table(("parameter", "value"), fixed))
-    parts.append(wording.BUDGET)
+    parts.append(wording.verdicts(report))
     return "\n\n".join(parts) + "\n"
 
 

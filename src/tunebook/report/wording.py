@@ -30,9 +30,9 @@ TESTED: Final = (
 )
 BUDGET: Final = (
     "Verdicts are decided over the whole report, so that a healthy study shows any problem in at "
-    "most 5% of reports, and anything to watch in at most 20%. Unknown means that the trials at "
-    "hand cannot tell, never that all is well."
+    "most 5% of reports, and anything to watch in at most 20%. "
 )
+UNKNOWN: Final = "Unknown means that the trials at hand cannot tell, never that all is well."
 
 
 def objective(given: Objective) -> str:
@@ -49,11 +49,18 @@ def state(report: Report) -> str:
     goal = f" of {report.planned}" if report.planned and report.planned != done else ""
     ended = f"{done}{goal} trial{'' if done == 1 and not goal else 's'} ended"
     parts = f"{ended}: {counts_text(report.outcomes)}" if report.rows else "no trials yet"
+    if report.is_of_probe:
+        parts = f"in this stage of the probe, {parts}"
     by_value = sum(r.standing is Standing.INFEASIBLE for r in report.rows)
     by_value -= report.outcomes.get("infeasible", 0)
     if by_value > 0:
         parts += f"; {by_value} of the complete count as infeasible"
     return parts
+
+
+def verdicts(report: Report) -> str:
+    """How verdicts are meant; a probe asks few questions, and of its own experiment."""
+    return UNKNOWN if report.is_of_probe else BUDGET + UNKNOWN
 
 
 def tense(report: Report) -> str:

@@ -42,7 +42,7 @@ def edit_text(text: str, edits: Iterable[Edit], name: str | None = None) -> str:
         _apply(content, edit, after.space)
     made = write_again(content)
     try:
-        same = _in_order(parse(made)) == _in_order(after)
+        same = in_order(parse(made)) == in_order(after)
     except StudyError:
         same = False
     # Some files are laid out in ways that this does not foresee; what is written must be right.
@@ -69,7 +69,7 @@ def _apply(content: CommentedMap, edit: Edit, space: Space) -> None:
             _put(content[home], name, flow(source(parameter)), because)
 
 
-def _in_order(study: Study) -> Study:
+def in_order(study: Study) -> Study:
     """A study whose parameters stand in one order, whatever section they came from."""
     parameters = sorted(study.space.parameters, key=lambda parameter: parameter.name)
     return replace(study, space=Space(tuple(parameters)))
