@@ -12,7 +12,7 @@ from attempts import read, spec_in
 from tunebook.core.events import Started
 from tunebook.execution import beginning
 from tunebook.execution.spec import Spec
-from tunebook.files import locks
+from tunebook.files import locks, spool
 
 
 @pytest.fixture
@@ -57,12 +57,29 @@ def test_an_empty_spool_is_no_beginning(spec: Spec) -> None:
     assert not beginning.has_begun(spec)
 
 
-def test_a_full_disk_frees_the_lock(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(*_: object) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
+def test_a_full_disk_is_waited_for(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
+    room = iter([False, False, True])
+    write = os.pwrite
 
-    monkeypatch.setattr(os, "pwrite", full)
-    with pytest.raises(OSError, match="No space left"):
+    def nearly_full(descriptor: int, content: bytes, at: int) -> int:
+        if not next(room):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, content, at)
+
+    monkeypatch.setattr(spool, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(os, "pwrite", nearly_full)
+    lock = beginning.take(spec)
+    assert lock is not None
+    assert beginning.has_begun(spec)
+    lock.release()
+
+
+def test_a_failing_disk_frees_the_lock(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> int:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "pwrite", broken)
+    with pytest.raises(OSError, match="Input/output error"):
         beginning.take(spec)
     assert not locks.is_held(spec.lock)
     assert not beginning.has_begun(spec)

@@ -176,3 +176,50 @@ def test_a_forked_child_writes_nothing(path: Path) -> None:
     assert told(path) == []
     kept.close(LAST)
     assert steps(path) == [0]
+
+
+def test_on_a_disk_that_stays_full_the_queue_is_thinned_and_the_loss_is_told(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal, "FLUSH_SECONDS", 0.01)
+    monkeypatch.setattr(journal, "MOST_BYTES", 30 * 1000)
+    write, full = os.pwrite, True
+
+    def filled(descriptor: int, content: bytes, at: int) -> int:
+        if full:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, content, at)
+
+    monkeypatch.setattr(os, "pwrite", filled)
+    kept = Journal(path)
+    for step in range(5000):
+        kept.add(row(step))
+    while len(kept._rows) > 200:
+        time.sleep(0.01)
+    full = False
+    kept.close(LAST)
+    left = steps(path)
+    assert left == sorted(left)
+    assert left[-1] == 4999
+    assert 20 < len(left) <= 110
+    (lost,) = [e.text for e in told(path) if isinstance(e, Noted) and "lost" in e.text]
+    assert lost.startswith(f"{5000 - len(left)} log calls of the steps ")
+    assert lost.endswith("were lost: the disk was full, and no more than 0 MB wait in memory")
+
+
+def test_the_last_record_waits_for_room(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spool, "AGAIN_SECONDS", 0.0)
+    write, refusals = os.pwrite, [1, 1, 1]
+
+    def filled(descriptor: int, content: bytes, at: int) -> int:
+        if refusals:
+            refusals.pop()
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, content, at)
+
+    kept = Journal(path)
+    monkeypatch.setattr(os, "pwrite", filled)
+    kept.add(row(0))
+    kept.close(LAST)
+    assert steps(path) == [0]
+    assert isinstance(told(path)[-1], Noted)

@@ -431,14 +431,14 @@ def test_half_a_checkpoint_is_removed(spec: Spec) -> None:
 def test_a_worker_that_cannot_write_has_crashed(
     spec: Spec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+    def broken(*_: object) -> None:
+        raise OSError(5, "Input/output error")
 
-    monkeypatch.setattr(Journal, "flush", full)
+    monkeypatch.setattr(Journal, "flush", broken)
     ended = keep(lambda run: run.log({"loss": 1.0}), spec)
     assert ended.kind is OutcomeKind.CRASHED
     assert ended.reason == "the process could not write down its outcome"
-    assert ended.detail.endswith("OSError: [Errno 28] No space left on device\n")
+    assert ended.detail.endswith("OSError: [Errno 5] Input/output error\n")
 
 
 def test_a_worker_is_the_leader_of_its_group(spec: Spec) -> None:

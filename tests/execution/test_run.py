@@ -421,13 +421,16 @@ def test_points_wait_for_a_full_disk(
         run.log({"loss": 1.0})
         with pytest.raises(OSError, match="No space left"):
             run._journal.flush()
-        run.note("nobody hears this, and nobody is hurt")
+        run.note("heard once there is room")
         run.log({"loss": 0.5})
         run.log({"loss": 0.5}, step=1)
     run.end(DONE)
     events = read(spec)
     assert curve(events) == [(0, 1.0), (1, 0.5)]
-    assert notes(events) == []
+    assert notes(events) == [
+        "heard once there is room",
+        "'loss' was logged twice at step 1; the first value counts",
+    ]
 
 
 def test_timings_are_told_beside_the_last_step(spec: Spec, run: SpoolRun) -> None:

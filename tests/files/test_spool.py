@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunebook.files import spool
-from tunebook.files.spool import SpoolWriter
+from tunebook.files.spool import SpoolWriter, when_room
 
 contents = st.lists(st.binary(min_size=1, max_size=40), max_size=8)
 
@@ -210,3 +210,34 @@ def test_the_name_of_a_new_spool_is_made_durable_once(
     again.sync()
     again.close()
     assert synced == [tmp_path]
+
+
+def test_after_a_failed_sync_none_succeeds(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    writer = SpoolWriter(path)
+    writer.append(b"a")
+
+    def fail(_: int) -> None:
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as disk:
+        disk.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="Input/output error"):
+            writer.sync()
+    with pytest.raises(OSError, match="Input/output error"):
+        writer.sync()
+    writer.close()
+
+
+def test_only_a_full_disk_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spool, "AGAIN_SECONDS", 0.0)
+    refusals = [OSError(28, "full"), OSError(122, "quota")]
+
+    def write() -> str:
+        if refusals:
+            raise refusals.pop()
+        return "written"
+
+    assert when_room(write) == "written"
+    refusals.append(OSError(5, "broken"))
+    with pytest.raises(OSError, match="broken"):
+        when_room(write)

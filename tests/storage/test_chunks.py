@@ -99,6 +99,5 @@ def test_damage_is_told(packed: bytes, count: int) -> None:
         unpack_ints(packed, count)
     assert str(refusal.value) == (
         f"stored points are damaged ({len(packed)} bytes do not hold {count} numbers); "
-        "copy the folder of the book before anything else: "
-        "every result is also in the spools of its attempts"
+        "`tunebook recover` makes a new book of what can be read and of the attempts' spools"
     )

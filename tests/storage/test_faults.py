@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import re
 import sqlite3
 from pathlib import Path
 
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from tunebook.core.errors import StoreError
-from tunebook.storage.faults import explain, explained, fault_name, is_io_error
+from tunebook.core.errors import StoreError, StoreFull
+from tunebook.storage.faults import explain, explained, fault_name, is_io_error, no_room, refused
 
 BOOK = Path("/somewhere/book.db")
 
@@ -26,18 +28,18 @@ BOOK = Path("/somewhere/book.db")
         (
             "SQLITE_CORRUPT_INDEX",
             "/somewhere/book.db is damaged or is not a book (SQLITE_CORRUPT_INDEX); nothing was "
-            "written. Copy the folder /somewhere before anything else: "
-            "every result is also in the spools of its attempts",
+            "written. `tunebook recover` makes a new book of what can be read and of the attempts' "
+            "spools",
         ),
         (
             "SQLITE_FULL",
-            "no room for /somewhere/book.db: its disk has an unknown number of bytes free. All "
+            "no room for /somewhere/book.db: its disk has 7 bytes free. All "
             "that was acknowledged is kept; free some space and go on",
         ),
         (
             "SQLITE_BUSY_RECOVERY",
-            "/somewhere/book.db is locked by another process for too long; "
-            "`fuser -v /somewhere/book.db` shows which. End it, then run again",
+            "/somewhere/book.db is locked by another process. All that was acknowledged is kept; "
+            "end that process, or let it finish",
         ),
         (
             "SQLITE_CANTOPEN",
@@ -49,15 +51,34 @@ BOOK = Path("/somewhere/book.db")
     ],
 )
 def test_every_fault_is_told(name: str, expected: str | None) -> None:
-    assert explain(name, BOOK) == expected
+    told = explain(name, BOOK)
+    assert (None if told is None else re.sub(r"\d+ bytes", "7 bytes", str(told))) == expected
 
 
 @pytest.mark.parametrize("name", ["SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"])
 def test_a_full_disk_tells_its_free_bytes(tmp_path: Path, name: str) -> None:
     told = explain(name, tmp_path / "book.db")
-    assert told is not None
-    assert "no room" in told
-    assert any(word.isdigit() for word in told.split())
+    assert isinstance(told, StoreFull)
+    assert re.search(r"no room for .*book.db: its disk has \d+ bytes free", str(told))
+
+
+def test_a_disk_that_cannot_be_asked_has_an_unknown_number_of_bytes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", _fail)
+    assert "its disk has an unknown number of bytes free" in str(no_room(tmp_path / "book.db"))
+
+
+def _fail(path: Path) -> None:
+    raise OSError
+
+
+def test_files_beside_the_book_are_told_of_too(tmp_path: Path) -> None:
+    path = tmp_path / "missing" / "file"
+    assert isinstance(refused(path, OSError(errno.EDQUOT, "Quota exceeded")), StoreFull)
+    assert str(refused(path, OSError(errno.EACCES, "Permission denied"))) == (
+        f"cannot write {path}: Permission denied; check the disk and the permissions"
+    )
 
 
 def test_no_room_for_shared_memory_is_no_failure() -> None:

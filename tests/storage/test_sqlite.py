@@ -28,7 +28,7 @@ from contracts.store_contract import (
     proposal,
     steps_of,
 )
-from tunebook.core.errors import StoreError
+from tunebook.core.errors import StoreError, StoreLocked
 from tunebook.core.events import Finished, Noted, Tick
 from tunebook.storage import blocks, connections, sqlite
 from tunebook.storage.sqlite import SQLiteStore, open_store
@@ -95,15 +95,27 @@ def test_attempts_may_lie_elsewhere(folder: Path, tmp_path: Path) -> None:
 
 def test_a_claim_without_its_folder_is_no_claim(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with open_store(folder, attempts=tmp_path / "file") as store:
+    with open_store(folder, attempts=tmp_path / "spools") as store:
         store.create(STUDY)
+        (tmp_path / "spools" / "1" / "1").touch()
         with pytest.raises(StoreError) as refusal:
             store.claim("depth", proposal(), CODE)
         assert str(refusal.value) == (
-            f"cannot make the attempt's folder {tmp_path}/file/1/1/1: File exists; "
-            "check the disk and the permissions"
+            f"cannot write {tmp_path}/spools/1/1/1: File exists; check the disk and the permissions"
         )
         assert len(store.results("depth")) == 0
+
+
+def test_a_study_without_its_file_is_no_study(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with open_store(folder, attempts=tmp_path / "file") as store:
+        with pytest.raises(StoreError) as refusal:
+            store.create(STUDY)
+        assert str(refusal.value) == (
+            f"cannot write {tmp_path}/file/1/study.json: File exists; "
+            "check the disk and the permissions"
+        )
+        assert store.studies() == ()
 
 
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
@@ -195,7 +207,7 @@ def test_a_folder_that_cannot_be_written_can_be_read(
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with open_store(folder, readonly=True) as reader:
         assert reader.studies() == (STUDY,)
-    assert [path.name for path in folder.iterdir()] == ["book.db"]
+    assert sorted(path.name for path in folder.iterdir()) == ["book.db", "studies"]
 
 
 _CREATED = """
@@ -270,12 +282,12 @@ def test_outcomes_are_synced_and_points_are_not(store: SQLiteStore) -> None:
 
 
 def test_row_9_a_lock_held_too_long_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "BUSY_SECONDS", 0.05)
-    with open_store(folder) as store:
+    monkeypatch.setattr(os, "getpid", lambda: 1)  # the lock is not another's here
+    with open_store(folder, busy_seconds=0.05) as store:
         store.create(STUDY)
         with closing(sqlite3.connect(folder / "book.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            with pytest.raises(StoreError, match="is locked by another process"):
+            with pytest.raises(StoreLocked, match=r"book.db is locked by process \d+ \(.*python"):
                 store.claim("depth", proposal(), CODE)
             assert store.studies() == (STUDY,)
             other.execute("ROLLBACK")
@@ -334,7 +346,7 @@ def test_an_error_of_our_own_is_not_dressed_up(
 def test_row_12_damage_is_found_when_a_writer_opens(folder: Path) -> None:
     _damage(folder)
     with pytest.raises(
-        StoreError, match=r"book.db is damaged .* every result is also in the spools"
+        StoreError, match=r"book.db is damaged .* `tunebook recover` makes a new book of what can"
     ):
         open_store(folder)
 

@@ -11,7 +11,9 @@ from tunebook.app.commands.demo import demo
 from tunebook.app.commands.export import export
 from tunebook.app.commands.init import init
 from tunebook.app.commands.printing import INTERRUPTED, MISTAKE
+from tunebook.app.commands.probe import probe
 from tunebook.app.commands.reading import book, compare, show
+from tunebook.app.commands.recover import recover
 from tunebook.app.commands.report import report
 from tunebook.app.commands.run import run
 from tunebook.core.errors import TunebookError
@@ -19,7 +21,8 @@ from tunebook.core.errors import TunebookError
 app = typer.Typer(
     name="tunebook",
     epilog="Begin with: tunebook demo. Exit codes: 0 done, 1 a mistake in what was asked, "
-    "2 a wrong command line, 3 paused since the program breaks, 130 interrupted.",
+    "2 a wrong command line, 3 paused since the program breaks, 4 something of a damaged book was "
+    "lost, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -48,8 +51,9 @@ def tunebook(
     """The Deep Learning Tuning Playbook as a program."""
 
 
-for command in (init, run, report, show, compare, book, export, demo):
+for command in (init, run, report, show, compare, book, export, recover, demo):
     app.command()(command)
+app.add_typer(probe, name="probe")
 
 
 def main() -> None:

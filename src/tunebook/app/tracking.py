@@ -30,6 +30,7 @@ from tunebook.execution import current, here
 from tunebook.execution.spec import Spec
 from tunebook.running.code import code_of
 from tunebook.running.ownership import owned
+from tunebook.running.stories import tell
 from tunebook.storage.sqlite import open_store
 
 # Scripts that begin at the same moment begin one after another, each in a few milliseconds.
@@ -70,6 +71,7 @@ def init(
     with open_store(place, attempts=places.attempts_folder()) as store, ExitStack() as stack:
         _wait_for_turn(stack, place, name)
         _create(store, study)
+        store.take_in(name, tell)
         _hand_in_the_dead(store, name)
         begun = _begin(store, name, _flat(config or {}), code)
     return track(begun, place)

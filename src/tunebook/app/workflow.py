@@ -10,13 +10,14 @@ from pathlib import Path
 from tunebook.app import places
 from tunebook.app.progress import Display, Progress
 from tunebook.core.protocols import Executor, Program, Sampler, Store
+from tunebook.core.representation import counted, listed
 from tunebook.core.results import Results
 from tunebook.core.space import Setting
 from tunebook.core.study import Study
-from tunebook.core.trials import Code, RetryPolicy
+from tunebook.core.trials import Attempt, Code, RetryPolicy
 from tunebook.execution import slots
-from tunebook.execution.inline import Inline
 from tunebook.execution.devices import NvidiaSmi
+from tunebook.execution.inline import Inline
 from tunebook.execution.processes import DEFAULT_GRACE, Processes
 from tunebook.execution.spec import Terms
 from tunebook.running.breaker import Breaker
@@ -24,8 +25,14 @@ from tunebook.running.code import code_of
 from tunebook.running.interrupts import Interrupts
 from tunebook.running.loop import Ending, run_study
 from tunebook.running.ownership import owned, wished_workers
+from tunebook.running.patience import Patient
+from tunebook.running.room import Room
+from tunebook.running.stories import tell
 from tunebook.sampling import sampler_for
 from tunebook.storage.sqlite import open_store
+
+# The coordinator is told soon that the book is locked, tells it, and tries again.
+_BUSY_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,10 @@ class Options:
     inline: bool = False
     retry_failed: bool = False
     grace: float = DEFAULT_GRACE
+    # Whether trials run on accelerators that other processes use.
+    share_gpus: bool = False
+    # Seconds of silence after which a trial is ended; None only warns.
+    stall_timeout: float | None = None
 
 
 def run(
@@ -43,15 +54,13 @@ def run(
 ) -> tuple[Ending, Results]:
     """Run a study to its number of trials, or continue it; returns how that ended."""
     with (
-    # Whether trials run on accelerators that other processes use.
-    share_gpus: bool = False
-    # Seconds of silence after which a trial is ended; None only warns.
-    stall_timeout: float | None = None
-        open_store(folder, attempts=places.attempts_folder()) as store,
+        open_store(folder, attempts=places.attempts_folder(), busy_seconds=_BUSY_SECONDS) as store,
         owned(folder, study.name),
     ):
-        _tell_of_new_objective(study, store, display.notice)
-        study = store.create(study)
+        patient = Patient(store, display.notice)
+        _tell_of_new_objective(study, patient, display.notice)
+        study = patient.create(study)
+        _tell_of_restored(store.take_in(study.name, tell), display.notice)
         ending = _run_owned(study, program, store, folder, options, display)
         return ending, store.results(study.name)
 
@@ -92,6 +101,8 @@ def _run_owned(
             breaker=Breaker(),
             interrupts=interrupts,
             watch=show,
+            notice=display.notice,
+            room=Room((folder, places.attempts_folder() or folder), display.notice),
         )
 
 
@@ -168,6 +179,15 @@ def _tell_of_new_objective(study: Study, store: Store, notice: Callable[[str], N
         notice(
             f"The objective has changed from {before} to {after}: results are read anew from the "
             "curves, but trials that have ended stay as they are."
+        )
+
+
+def _tell_of_restored(found: Sequence[Attempt], notice: Callable[[str], None]) -> None:
+    if found:
+        names = listed([attempt.name for attempt in found])
+        notice(
+            f"The book had lost its latest commits, with {counted(len(found), 'attempt')} "
+            f"({names}): taken in again from the attempts' own files."
         )
 
 

@@ -4,6 +4,8 @@ TunebookError
 ├── StudyError        the study is not well formed
 ├── ProgramError      the training program cannot be loaded
 ├── StoreError        the store cannot be used
+│   ├── StoreFull     its disk has no room: waiting helps
+│   ├── StoreLocked   another process holds it: waiting helps
 │   ├── StudyChanged  the study differs from the one in the store
 │   └── StudyOwned    another process is running the study
 └── UnknownName       a study, trial or metric that does not exist
@@ -33,6 +35,14 @@ class ProgramError(TunebookError):
 
 class StoreError(TunebookError):
     """The store cannot be used."""
+
+
+class StoreFull(StoreError):
+    """The disk of the store has no room; it can be written again once there is some."""
+
+
+class StoreLocked(StoreError):
+    """Another process holds the store; it can be written again once that process lets go."""
 
 
 class StudyChanged(StoreError):

@@ -8,7 +8,7 @@ import socket
 from tunebook.execution import records
 from tunebook.execution.spec import Spec
 from tunebook.files import locks
-from tunebook.files.spool import SpoolWriter
+from tunebook.files.spool import SpoolWriter, when_room
 
 
 def has_begun(spec: Spec) -> bool:
@@ -36,10 +36,13 @@ def take(spec: Spec) -> locks.Lock | None:
 
 
 def write(spec: Spec, record: bytes) -> None:
-    """Add a durable record to the attempt's spool, which no one else may be writing."""
-    writer = SpoolWriter(spec.spool)
+    """Add a durable record to the attempt's spool, which no one else may be writing.
+
+    On a full disk it waits: an attempt that could not say how it ended would be run again.
+    """
+    writer = when_room(lambda: SpoolWriter(spec.spool))
     try:
-        writer.append(record)
+        when_room(lambda: writer.append(record))
         writer.sync()
     finally:
         writer.close()

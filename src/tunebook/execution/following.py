@@ -56,7 +56,11 @@ class Follower:
         with lock:
             yield from self.news()
             if self._ending is None:
-                self.spec.fence.touch(mode=0o600)
+                try:
+                    self.spec.fence.touch(mode=0o600)
+                except OSError:
+                    # A full disk: nobody is given up before that is written down.
+                    return
             self.finished = True
             yield self._ending or self._without("its processes died without a word")
 

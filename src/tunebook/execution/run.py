@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import sys
 import time
@@ -214,8 +213,7 @@ class SpoolRun:
 
     def note(self, text: str) -> None:
         """Something the user should know, while the trial goes on, even on a full disk."""
-        with contextlib.suppress(OSError):
-            self._journal.write(records.noted(text))
+        self._journal.note(text)
 
     def sync(self) -> None:
         """Return when what was logged so far is on the disk."""

@@ -6,16 +6,33 @@ reader stops before it, and the next writer cuts it off.
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
+import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TypeVar
 
 from tunebook.files import atomic
 
 _HEADER = struct.Struct("<II")
 _LARGEST = 1 << 28
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+AGAIN_SECONDS = 0.2
+T = TypeVar("T")
+
+
+def when_room(write: Callable[[], T]) -> T:
+    """Write as soon as the disk has room for it; any other refusal is raised."""
+    while True:
+        try:
+            return write()
+        except OSError as refusal:
+            if refusal.errno not in _NO_ROOM:
+                raise
+            time.sleep(AGAIN_SECONDS)
 
 
 class SpoolWriter:
@@ -23,6 +40,7 @@ class SpoolWriter:
 
     def __init__(self, path: Path) -> None:
         self._new_in = None if path.exists() else path.parent
+        self._failed: OSError | None = None
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         self._end = _valid_end(self._descriptor)
         os.ftruncate(self._descriptor, self._end)
@@ -46,8 +64,18 @@ class SpoolWriter:
             raise
 
     def sync(self) -> None:
-        """Return when every record so far is on the disk."""
-        os.fsync(self._descriptor)
+        """Return when every record so far is on the disk.
+
+        Once the disk has failed to sync, no later call can succeed: the kernel forgets what it
+        could not write.
+        """
+        if self._failed is not None:
+            raise self._failed
+        try:
+            os.fsync(self._descriptor)
+        except OSError as error:
+            self._failed = error
+            raise
         if self._new_in is not None:
             # The name of a new file is not durable before its folder is.
             atomic.sync(self._new_in)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from tunebook.core.errors import StoreFull, StoreLocked
 from tunebook.core.events import Decision, Event, Tick, Wait
 from tunebook.core.protocols import Executor, Program, Sampler, Store
 from tunebook.core.study import Study
@@ -12,6 +13,7 @@ from tunebook.core.trials import Attempt, Code, RetryPolicy
 from tunebook.running.breaker import Breaker
 from tunebook.running.interrupts import Interrupts
 from tunebook.running.ledger import Ledger
+from tunebook.running.patience import Patient
 from tunebook.running.proposals import proposals
 
 
@@ -39,26 +41,44 @@ def run_study(
     breaker: Breaker,
     interrupts: Interrupts,
     watch: Callable[[Event], None],
+    notice: Callable[[str], None] = lambda _: None,
+    room: Callable[[], bool] = lambda: True,
 ) -> Ending:
     """Run a study that the store knows, until every setting has all its trials.
 
-    An event is shown to `watch` once it is durable in the store, and not before.
+    An event is shown to `watch` once it is durable in the store, and not before. While the store
+    cannot be written, or there is no `room`, the study waits.
     """
+    store = Patient(store, notice, leaving=lambda: interrupts.count > 0)
     ledger = Ledger(store.results(study.name, metrics=()), policy, code)
     # These may have died with the machine, or have run other code: no sign of a broken program.
     left_behind = {attempt.token for attempt in ledger.unfinished()}
-    all_taken = False
+    all_taken = deaf = False
 
     def attempts() -> Iterator[Attempt | Wait]:
-        nonlocal all_taken
-        yield from proposals(study, sampler, store, ledger, code, lambda: breaker.tripped)
-        all_taken = True
+        nonlocal all_taken, deaf
+        try:
+            yield from proposals(study, sampler, store, ledger, code, lambda: breaker.tripped, room)
+            all_taken = True
+        except (StoreFull, StoreLocked):
+            if interrupts.count == 0:
+                raise
+            deaf = True
 
     def decide(event: Event) -> Decision:
         return interrupts.decision if isinstance(event, Tick) else Decision.GO_ON
 
     for event in executor.run(program, attempts(), decide):
-        if store.append(event):
+        try:
+            accepted = not deaf and store.append(event)
+        except (StoreFull, StoreLocked):
+            if interrupts.count == 0:
+                raise
+            # The user leaves, and the book cannot be written. To keep later events without this one
+            # would leave a hole: the spools have them all, for the next run.
+            accepted, deaf = False, True
+            notice("Leaving: what trials tell from now on is taken into the book by the next run")
+        if accepted:
             ledger.note(event)
             if not isinstance(event, Tick) and event.attempt.token not in left_behind:
                 breaker.note(event)

@@ -44,6 +44,12 @@ def wished_workers(folder: Path, study: str) -> int:
     return sum(map(int, path.read_text().split())) if path.exists() else 0
 
 
+def owners(folder: Path) -> tuple[str, ...]:
+    """The living processes that run a study of the book in a folder, whichever it is."""
+    held = [path for path in sorted((folder / "owners").glob("*.lock")) if locks.is_held(path)]
+    return tuple(_owner(locks.holder(path)) or "another process" for path in held)
+
+
 def lock_path(folder: Path, study: str) -> Path:
     return folder / "owners" / f"{digest(study).hex()[:16]}.lock"
 

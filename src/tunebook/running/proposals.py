@@ -20,6 +20,7 @@ def proposals(
     ledger: Ledger,
     code: Code,
     paused: Callable[[], bool],
+    room: Callable[[], bool] = lambda: True,
 ) -> Iterator[Attempt | Wait]:
     """Attempts, each claimed in the store when it is asked for; `Wait` while more may come up."""
     yield from ledger.unfinished()
@@ -27,6 +28,11 @@ def proposals(
     while not paused():
         proposal = next(_again(ledger), None) or next(fresh, None)
         if proposal is not None:
+            # A study with nothing left to do needs no room to end.
+            while not room():
+                yield Wait()
+                if paused():
+                    return
             attempt = store.claim(study.name, proposal, code)
             ledger.claimed(attempt)
             yield attempt

@@ -74,7 +74,6 @@ def _expand(packed: bytes, count: int) -> NDArray[np.uint8]:
     except (zlib.error, ValueError):
         raise StoreError(
             f"stored points are damaged ({len(packed)} bytes do not hold {count} numbers); "
-            "copy the folder of the book before anything else: "
-            "every result is also in the spools of its attempts"
+            "`tunebook recover` makes a new book of what can be read and of the attempts' spools"
         ) from None
     return np.ascontiguousarray(numbers.T if way == _SHUFFLED else numbers).reshape(-1)

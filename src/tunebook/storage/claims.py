@@ -6,25 +6,50 @@ import secrets
 import time
 from pathlib import Path
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from tunebook.core.codec import dumps, loads
 from tunebook.core.errors import StoreError, StudyChanged
 from tunebook.core.protocols import Proposal
 from tunebook.core.study import Study
 from tunebook.core.trials import Attempt, Cause, Code, Outcome, OutcomeKind, Trial
-from tunebook.storage import schema
-from tunebook.storage.reading import attempt_folder, find_study, look_up_study, nearest_study
+from tunebook.storage import definitions, schema
+from tunebook.storage.faults import refused
+from tunebook.storage.reading import attempt_folder, find_key, look_up_study, nearest_study
 
 _TRIED_AGAIN = (OutcomeKind.FAILED, OutcomeKind.CRASHED, OutcomeKind.PREEMPTED)
 
+# Built once: these run for every trial, and building them takes longer than running them.
+_KNOWN_TRIAL = select(schema.trials.c.id, schema.trials.c.number, schema.trials.c.spec).where(
+    schema.trials.c.study == bindparam("study"),
+    schema.trials.c.setting == bindparam("setting"),
+    schema.trials.c.origin == bindparam("origin"),
+    schema.trials.c.origin_index == bindparam("origin_index"),
+)
+_HIGHEST_TRIAL = select(func.max(schema.trials.c.number)).where(
+    schema.trials.c.study == bindparam("study")
+)
+_LATEST_ATTEMPT = (
+    select(schema.attempts.c.number, schema.attempts.c.outcome)
+    .where(schema.attempts.c.trial == bindparam("trial"))
+    .order_by(schema.attempts.c.number.desc())
+    .limit(1)
+)
+_INSERT_TRIAL, _INSERT_ATTEMPT = insert(schema.trials), insert(schema.attempts)
 
-def create_study(connection: Connection, study: Study) -> Study:
+
+def create_study(connection: Connection, folder: Path, study: Study) -> Study:
     """Make a study known, or join it with what may change brought up to date."""
     stored = look_up_study(connection, study.name)
     if stored is None:
         _check_parent(connection, study)
-        connection.execute(insert(schema.studies).values(name=study.name, spec=dumps(study)))
+        taken = connection.execute(select(schema.studies.c.id)).scalars()
+        ever = connection.exec_driver_sql("SELECT seq FROM sqlite_sequence").scalars()
+        key = definitions.next_key(folder, study, {*taken}, max(ever, default=0))
+        connection.execute(
+            insert(schema.studies).values(id=key, name=study.name, spec=dumps(study))
+        )
+        definitions.write(folder, key, study)
         return study
     key, known = stored
     difference = known.difference(study)
@@ -32,6 +57,7 @@ def create_study(connection: Connection, study: Study) -> Study:
         raise StudyChanged(_changed(study.name, difference), difference)
     newer = update(schema.studies).where(schema.studies.c.id == key).values(spec=dumps(study))
     connection.execute(newer)
+    definitions.write(folder, key, study)
     return study
 
 
@@ -39,7 +65,7 @@ def claim_attempt(
     connection: Connection, folder: Path, study: str, proposal: Proposal, code: Code
 ) -> Attempt:
     """A new attempt at the proposed trial, with its folder; the stored configuration wins."""
-    key, _ = find_study(connection, study)
+    key = find_key(connection, study)
     found = _find_trial(connection, key, proposal) or _insert_trial(connection, key, proposal)
     trial_key, trial_number, spec = found
     trial = Trial(study, trial_number, **loads(spec), code=code)
@@ -51,13 +77,14 @@ def claim_attempt(
         folder=attempt_folder(folder, key, trial.number, number),
     )
     connection.execute(
-        insert(schema.attempts).values(
-            trial=trial_key,
-            number=number,
-            token=attempt.token,
-            code=dumps(code),
-            claimed_at=time.time(),  # for people to read; nothing is decided by it
-        )
+        _INSERT_ATTEMPT,
+        {
+            "trial": trial_key,
+            "number": number,
+            "token": attempt.token,
+            "code": dumps(code),
+            "claimed_at": time.time(),  # for people to read; nothing is decided by it
+        },
     )
     # Before the claim is committed: an attempt in the book always has its folder.
     _make_folder(folder, Path(attempt.folder))
@@ -86,20 +113,20 @@ def _find_trial(
     connection: Connection, study: int, proposal: Proposal
 ) -> tuple[int, int, str] | None:
     """The key, number and content of a trial that is known."""
-    row = connection.execute(
-        select(schema.trials.c.id, schema.trials.c.number, schema.trials.c.spec).where(
-            schema.trials.c.study == study,
-            schema.trials.c.setting == proposal.setting.key,
-            schema.trials.c.origin == type(proposal.origin).__name__,
-            schema.trials.c.origin_index == proposal.origin.index,
-        )
-    ).one_or_none()
+    who = {"study": study, **_identity(proposal)}
+    row = connection.execute(_KNOWN_TRIAL, who).one_or_none()
     return None if row is None else (row.id, row.number, row.spec)
 
 
 def _insert_trial(connection: Connection, study: int, proposal: Proposal) -> tuple[int, int, str]:
-    highest = select(func.max(schema.trials.c.number)).where(schema.trials.c.study == study)
-    number = (connection.execute(highest).scalar_one() or 0) + 1
+    highest = connection.execute(_HIGHEST_TRIAL, {"study": study}).scalar_one()
+    return insert_trial(connection, study, (highest or 0) + 1, proposal)
+
+
+def insert_trial(
+    connection: Connection, study: int, number: int, proposal: Proposal | Trial
+) -> tuple[int, int, str]:
+    """A trial that is new to the book; its key, number and content."""
     spec = dumps(
         {
             "setting": proposal.setting,
@@ -108,27 +135,22 @@ def _insert_trial(connection: Connection, study: int, proposal: Proposal) -> tup
             "origin": proposal.origin,
         }
     )
-    inserted = connection.execute(
-        insert(schema.trials).values(
-            study=study,
-            number=number,
-            setting=proposal.setting.key,
-            origin=type(proposal.origin).__name__,
-            origin_index=proposal.origin.index,
-            spec=spec,
-        )
-    )
-    return inserted.lastrowid, number, spec
+    values = {"study": study, "number": number, **_identity(proposal), "spec": spec}
+    return connection.execute(_INSERT_TRIAL, values).lastrowid, number, spec
+
+
+def _identity(proposal: Proposal | Trial) -> dict[str, object]:
+    """What tells a trial from all others of its study."""
+    return {
+        "setting": proposal.setting.key,
+        "origin": type(proposal.origin).__name__,
+        "origin_index": proposal.origin.index,
+    }
 
 
 def _next_attempt(connection: Connection, key: int, trial: Trial) -> int:
     """The number of a further attempt, which only some outcomes of the latest one allow."""
-    latest = connection.execute(
-        select(schema.attempts.c.number, schema.attempts.c.outcome)
-        .where(schema.attempts.c.trial == key)
-        .order_by(schema.attempts.c.number.desc())
-        .limit(1)
-    ).one_or_none()
+    latest = connection.execute(_LATEST_ATTEMPT, {"trial": key}).one_or_none()
     if latest is None:
         return 1
     name = f"trial {trial.number} of {trial.study}"
@@ -152,8 +174,9 @@ def _make_folder(root: Path, folder: Path) -> None:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         for level in (folder.parent.parent, folder.parent, folder):
             level.mkdir(mode=0o700, exist_ok=True)
+        if any(folder.iterdir()):
+            # Of an attempt that the book has lost and could not take in: its files are no others'.
+            folder.rename(folder.with_name(f"{folder.name}.lost-{secrets.token_hex(4)}"))
+            folder.mkdir(mode=0o700)
     except OSError as error:
-        raise StoreError(
-            f"cannot make the attempt's folder {folder}: {error.strerror}; "
-            "check the disk and the permissions"
-        ) from error
+        raise refused(folder, error) from error

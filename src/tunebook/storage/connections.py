@@ -28,14 +28,15 @@ _DURABLE = ("PRAGMA synchronous=FULL", "BEGIN IMMEDIATE")
 _RELAXED = ("PRAGMA synchronous=NORMAL", "BEGIN IMMEDIATE")
 
 
-def open_engine(book: Path, *, readonly: bool) -> Engine:
+def open_engine(book: Path, *, readonly: bool, busy_seconds: float = BUSY_SECONDS) -> Engine:
     """An engine whose transactions are consistent snapshots, for reading.
 
     A reader connects anew for each snapshot, so that it holds nothing between two of them.
     """
 
     def connect() -> sqlite3.Connection:
-        return _connect(book, _reading_mode(book) if readonly else "mode=rw", readonly)
+        mode = _reading_mode(book) if readonly else "mode=rw"
+        return _connect(book, mode, readonly, busy_seconds)
 
     pool = NullPool if readonly else QueuePool
     engine = create_engine("sqlite://", creator=connect, poolclass=pool)
@@ -81,11 +82,13 @@ def _fill(book: Path, version: int) -> None:
         connection.execute("PRAGMA journal_mode=WAL")
 
 
-def _connect(book: Path, mode: str, readonly: bool) -> sqlite3.Connection:
+def _connect(
+    book: Path, mode: str, readonly: bool, busy_seconds: float = BUSY_SECONDS
+) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{book.absolute().as_uri()}?{mode}",
         uri=True,
-        timeout=BUSY_SECONDS,
+        timeout=busy_seconds,
         isolation_level=None,  # the driver begins nothing by itself
         check_same_thread=False,  # the pool lends a connection to one thread at a time
     )

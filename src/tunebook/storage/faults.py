@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -10,7 +11,10 @@ from pathlib import Path
 
 from sqlalchemy.exc import DBAPIError
 
-from tunebook.core.errors import StoreError
+from tunebook.core.errors import StoreError, StoreFull, StoreLocked
+from tunebook.storage.holders import holder
+
+RECOVER = "`tunebook recover` makes a new book of what can be read and of the attempts' spools"
 
 
 @contextmanager
@@ -19,10 +23,10 @@ def explained(book: Path) -> Iterator[None]:
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
-        message = explain(fault_name(error), book)
-        if message is None:
+        told = explain(fault_name(error), book)
+        if told is None:
             raise
-        raise StoreError(message) from error
+        raise told from error
 
 
 def fault_name(error: BaseException) -> str:
@@ -36,40 +40,51 @@ def is_io_error(name: str) -> bool:
     return name.startswith("SQLITE_IOERR") and name != "SQLITE_IOERR_SHMSIZE"
 
 
-def explain(name: str, book: Path) -> str | None:
+def explain(name: str, book: Path) -> StoreError | None:
     """What happened to the book and what to do, or None if the error is not of this kind."""
     if is_io_error(name):
-        return (
+        return StoreError(
             f"the disk failed while {book} was in use ({name}); what was being written is not "
             "acknowledged, and nothing more is written. Check the disk, then run again"
         )
     match name.split("_")[1:2]:
         case ["CORRUPT" | "NOTADB"]:
-            return (
-                f"{book} is damaged or is not a book ({name}); nothing was written. "
-                f"Copy the folder {book.parent} before anything else: "
-                "every result is also in the spools of its attempts"
+            return StoreError(
+                f"{book} is damaged or is not a book ({name}); nothing was written. {RECOVER}"
             )
         case ["FULL" | "IOERR"]:
-            return (
-                f"no room for {book}: its disk has {_free(book)} bytes free. All that was "
-                "acknowledged is kept; free some space and go on"
-            )
+            return no_room(book)
         case ["BUSY" | "LOCKED" | "PROTOCOL"]:
-            return (
-                f"{book} is locked by another process for too long; "
-                f"`fuser -v {book}` shows which. End it, then run again"
+            return StoreLocked(
+                f"{book} is locked by {holder(book)}. All that was acknowledged is kept; "
+                "end that process, or let it finish"
             )
         case ["READONLY" | "CANTOPEN" | "PERM" | "AUTH"]:
-            return (
+            return StoreError(
                 f"{book} cannot be opened or written ({name}); "
                 f"check the permissions and the owner of {book.parent}"
             )
     return None
 
 
-def _free(book: Path) -> str:
+def no_room(path: Path) -> StoreFull:
+    """A full disk, with the path that has no room and how much of it there is."""
+    return StoreFull(
+        f"no room for {path}: its disk has {_free(path)} bytes free. All that was "
+        "acknowledged is kept; free some space and go on"
+    )
+
+
+def refused(path: Path, error: OSError) -> StoreError:
+    """A file or folder beside the book that could not be written."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return no_room(path)
+    return StoreError(f"cannot write {path}: {error.strerror}; check the disk and the permissions")
+
+
+def _free(path: Path) -> str:
+    existing = next((parent for parent in path.parents if parent.exists()), path)
     try:
-        return str(shutil.disk_usage(book.parent).free)
+        return str(shutil.disk_usage(existing).free)
     except OSError:
         return "an unknown number of"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,12 +19,19 @@ from tunebook.core.results import Results
 from tunebook.core.study import Study
 from tunebook.core.trials import Attempt, Code
 from tunebook.storage.claims import claim_attempt, create_study
-from tunebook.storage.connections import create_book, durable, open_engine, relaxed
-from tunebook.storage.faults import explained, fault_name, is_io_error
+from tunebook.storage.connections import (
+    BUSY_SECONDS,
+    create_book,
+    durable,
+    open_engine,
+    relaxed,
+)
+from tunebook.storage.faults import RECOVER, explained, fault_name, is_io_error, no_room
 from tunebook.storage.ingestion import append_event
 from tunebook.storage.migrations import VERSION, migrate, refuse_other_version
 from tunebook.storage.mounts import refuse_network
-from tunebook.storage.reading import read_results, read_studies
+from tunebook.storage.reading import find_key, read_results, read_studies
+from tunebook.storage.restoring import Tell, take_in
 
 BOOK = "book.db"
 # A check reads the whole file. Above this size damage is found when it is met.
@@ -31,11 +39,16 @@ CHECKED_BYTES = 64 * 2**20
 
 
 def open_store(
-    folder: Path, *, readonly: bool = False, attempts: Path | None = None
+    folder: Path,
+    *,
+    readonly: bool = False,
+    attempts: Path | None = None,
+    busy_seconds: float = BUSY_SECONDS,
 ) -> SQLiteStore:
     """The book in a folder, made if it is missing and not only to be read.
 
     The folders of attempts lie under `attempts`, which may be on a shared disk; the book may not.
+    Whoever finds the book locked for `busy_seconds` gets `StoreLocked`.
     """
     folder = Path(folder).absolute()
     refuse_network(folder)
@@ -45,7 +58,7 @@ def open_store(
     with explained(book):
         if not readonly:
             _make(book)
-        engine = open_engine(book, readonly=readonly)
+        engine = open_engine(book, readonly=readonly, busy_seconds=busy_seconds)
         try:
             if readonly:
                 refuse_other_version(engine, book)
@@ -73,12 +86,18 @@ class SQLiteStore:
     def create(self, study: Study) -> Study:
         """Make the study known; a second call joins it, or raises `StudyChanged`."""
         with self._writing(self._durable) as connection:
-            return create_study(connection, study)
+            return create_study(connection, self._attempts, study)
 
     def claim(self, study: str, proposal: Proposal, code: Code) -> Attempt:
         """A new attempt at the proposed trial, which is made if it is new."""
         with self._writing(self._durable) as connection:
             return claim_attempt(connection, self._attempts, study, proposal, code)
+
+    def take_in(self, study: str, tell: Tell) -> tuple[Attempt, ...]:
+        """Make attempts known that have a folder, and that the book has lost."""
+        with self._writing(self._durable) as connection:
+            key = find_key(connection, study)
+            return take_in(connection, self._attempts, key, tell)
 
     def append(self, event: Event) -> bool:
         """Remember an event; False if a later attempt or an outcome fences it out.
@@ -145,6 +164,8 @@ def _make(book: Path) -> None:
         if not book.exists():
             create_book(book, VERSION)
     except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise no_room(book) from error
         raise StoreError(
             f"cannot make a book in {book.parent}: {error.strerror}; "
             "check the disk and the permissions, or choose another folder with `--dir`"
@@ -158,7 +179,5 @@ def _check(engine: Engine, book: Path) -> None:
         found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
     if found != "ok":
         raise StoreError(
-            f"{book} is damaged ({found.splitlines()[-1]}); nothing was written. "
-            f"Copy the folder {book.parent} before anything else: "
-            "every result is also in the spools of its attempts"
+            f"{book} is damaged ({found.splitlines()[-1]}); nothing was written. {RECOVER}"
         )

@@ -1,0 +1,223 @@
+"""A new book from what is left of a damaged one, and from the files of the attempts themselves.
+
+What an attempt's spool says counts more than what the book said of it: each of its records has a
+checksum. The book has what no spool holds: how those ended that could not say so themselves, and
+the attempts whose folders are gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlalchemy import Connection, insert
+
+from tunebook.core.codec import dumps
+from tunebook.core.events import Finished, Logged
+from tunebook.core.study import Study
+from tunebook.core.trials import Outcome, OutcomeKind, Trial
+from tunebook.storage import definitions, schema
+from tunebook.storage.claims import insert_trial
+from tunebook.storage.connections import create_book, durable, open_engine
+from tunebook.storage.ingestion import append_event
+from tunebook.storage.migrations import VERSION
+from tunebook.storage.remains import KeptAttempt, KeptTrial, Remains
+from tunebook.storage.restoring import LOST_ENDING, Story, Tell, insert_attempt, numbered
+
+_AS_KNOWN = ("host", "pid", "seconds", "claimed_at")
+_HOW_FAR = ("source", "resumed_at", "offset", "last_step")
+
+
+# A trial without its points has no result: it is run again, as after any crash.
+LOST_POINTS = Outcome(OutcomeKind.CRASHED, "its points were lost with the book")
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was recovered of a study: how much, how many attempts by their spools, what is lost."""
+
+    study: str
+    trials: int
+    attempts: int
+    ended: int
+    from_spools: int
+    lost: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """One attempt of the new book."""
+
+    ended: bool
+    told: bool
+    lost: tuple[str, ...]
+
+
+def rebuild(book: Path, left: Remains, attempts: Path, tell: Tell) -> tuple[Recovered, ...]:
+    """Make a new book; what was recovered of each study, in the order of creation."""
+    create_book(book, VERSION)
+    engine = open_engine(book, readonly=False)
+    try:
+        with durable(engine).begin() as connection:
+            studies = _studies(left, attempts)
+            made = []
+            for key, study in sorted(studies.items()):
+                row = {"id": key, "name": study.name, "spec": dumps(study)}
+                connection.execute(insert(schema.studies), row)
+                kept = left.trials.get(key, {})
+                done = _study(connection, key, study, kept, attempts / str(key), tell)
+                made.append(_with_doubt(done, left))
+            return (*made, *_without_definition(left, attempts, studies))
+    finally:
+        engine.dispose()
+
+
+def _studies(left: Remains, attempts: Path) -> dict[int, Study]:
+    """The studies of the new book by their keys: those of the old one, and those with a file."""
+    names = {study.name for study in left.studies.values()}
+    files = {k: study for k, study in definitions.read(attempts).items() if study.name not in names}
+    return {**files, **left.studies}
+
+
+def _without_definition(
+    left: Remains, attempts: Path, studies: Mapping[int, Study]
+) -> Iterator[Recovered]:
+    """Studies of which only trials are left: nobody knows what they asked."""
+    for key in sorted({*left.trials, *definitions.keys(attempts)} - {*studies}):
+        trials = {*left.trials.get(key, {}), *numbered(attempts / str(key))}
+        if trials:
+            line = f"trials 1 to {max(trials)}: the study's definition was found nowhere"
+            yield Recovered(f"study {key}", 0, 0, 0, 0, (line,))
+
+
+def _study(
+    connection: Connection,
+    key: int,
+    study: Study,
+    kept: Mapping[int, KeptTrial],
+    folder: Path,
+    tell: Tell,
+) -> Recovered:
+    trials: list[int] = []
+    made: list[_Made] = []
+    for number in sorted({*kept, *numbered(folder)}):
+        stories = dict(_stories(folder / str(number), study.name, tell))
+        attempts = list(_attempts(connection, key, study.name, kept.get(number), stories))
+        made += attempts
+        trials += [number] if attempts else []
+    gone = sorted({*range(1, max(trials, default=0) + 1)} - {*trials})
+    return Recovered(
+        study.name,
+        trials=len(trials),
+        attempts=len(made),
+        ended=sum(attempt.ended for attempt in made),
+        from_spools=sum(attempt.told for attempt in made),
+        lost=(
+            *(line for attempt in made for line in attempt.lost),
+            *(f"trial {number}: nothing of it was found" for number in gone),
+        ),
+    )
+
+
+def _with_doubt(made: Recovered, left: Remains) -> Recovered:
+    """Some rows could not be read; where each attempt has its files, these have filled the holes."""
+    doubts = []
+    if 0 == made.attempts or made.from_spools < made.attempts:
+        if left.doubtful_trials:
+            doubts.append("perhaps more trials: rows of the book cannot be read")
+        if left.doubtful_points:
+            doubts.append("perhaps points of trials whose files are gone")
+    return replace(made, lost=(*made.lost, *doubts))
+
+
+def _stories(place: Path, study: str, tell: Tell) -> Iterator[tuple[int, Story]]:
+    for number in numbered(place):
+        story = tell(place / str(number))
+        if story is not None and story.attempt.trial.study == study:
+            yield number, story
+
+
+def _attempts(
+    connection: Connection,
+    key: int,
+    study: str,
+    kept: KeptTrial | None,
+    stories: Mapping[int, Story],
+) -> Iterator[_Made]:
+    """The attempts of one trial, made in their order: each ends before the next one begins."""
+    known = kept.attempts if kept is not None else {}
+    numbers = sorted({*known, *stories})
+    if not numbers:
+        return
+    trial = kept.trial if kept is not None else next(iter(stories.values())).attempt.trial
+    trial = replace(trial, study=study)
+    trial_key = insert_trial(connection, key, trial.number, trial)[0]
+    for number in numbers:
+        last = number == numbers[-1]
+        yield _attempt(
+            connection, key, trial_key, trial, known.get(number), stories.get(number), last
+        )
+
+
+def _attempt(
+    connection: Connection,
+    key: int,
+    trial_key: int,
+    trial: Trial,
+    kept: KeptAttempt | None,
+    story: Story | None,
+    last: bool,
+) -> _Made:
+    lost = []
+    pointless = False
+    if kept is not None:
+        attempt = kept.attempt(trial)
+        if story is not None and story.attempt.token != attempt.token:
+            story = None  # the folder is another attempt's
+        pointless = _copy(connection, trial_key, kept, story) and kept.broken
+        if pointless:
+            lost.append(f"trial {trial.number}: points of attempt {attempt.number}")
+    else:
+        assert story is not None, "an attempt is known to the book or by its folder"
+        attempt = story.attempt
+        insert_attempt(connection, key, attempt)
+    for event in story.events if story is not None else ():
+        append_event(connection, event)
+    # What has ended stays as it ended: a second ending is refused.
+    if pointless and kept is not None and kept.outcome is not None:
+        append_event(connection, Finished(attempt, LOST_POINTS, float(kept.row["seconds"])))
+    elif kept is not None and kept.outcome is not None:
+        append_event(connection, Finished(attempt, kept.outcome, float(kept.row["seconds"])))
+    elif not last and append_event(connection, Finished(attempt, LOST_ENDING, 0.0)):
+        lost.append(f"trial {trial.number}: how attempt {attempt.number} ended")
+    return _Made(_has_ended(kept, story) or not last, story is not None, tuple(lost))
+
+
+def _copy(connection: Connection, trial_key: int, kept: KeptAttempt, story: Story | None) -> bool:
+    """An attempt as the book knew it; with its points, and True, where the spool has fewer."""
+    row = kept.row
+    told = max((event.offset for event in _logged(story)), default=0)
+    copied = story is None or told < row["offset"]
+    values = {name: row[name] for name in (_AS_KNOWN + _HOW_FAR if copied else _AS_KNOWN)}
+    values |= {"number": row["number"], "token": row["token"], "code": dumps(kept.code)}
+    inserted = connection.execute(insert(schema.attempts), {"trial": trial_key, **values})
+    key = inserted.lastrowid
+    if copied:
+        for text in dict.fromkeys(kept.notes):
+            connection.execute(insert(schema.notes), {"attempt": key, "text": text})
+        for block, columns in kept.points:
+            content = {**block, "id": None, "attempt": key}
+            number = connection.execute(insert(schema.blocks), content).lastrowid
+            connection.execute(insert(schema.columns), [{**c, "block": number} for c in columns])
+    return copied
+
+
+def _logged(story: Story | None) -> Iterator[Logged]:
+    events = story.events if story is not None else ()
+    return (event for event in events if isinstance(event, Logged))
+
+
+def _has_ended(kept: KeptAttempt | None, story: Story | None) -> bool:
+    told = story is not None and any(isinstance(event, Finished) for event in story.events)
+    return told or (kept is not None and kept.outcome is not None)

@@ -1,0 +1,58 @@
+"""A book is whole, or it is said what is wrong with it."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from contracts.store_contract import CODE, COMPLETE, STUDY, logged, proposal
+from tunebook.core.events import Finished
+from tunebook.storage.checking import flaws
+from tunebook.storage.sqlite import open_store
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    with open_store(tmp_path) as store:
+        store.create(STUDY)
+        attempt = store.claim("depth", proposal(), CODE)
+        store.append(logged(attempt, [1, 2], 1))
+        store.append(Finished(attempt, COMPLETE, 1.0))
+    return tmp_path / "book.db"
+
+
+def change(book: Path, statement: str) -> None:
+    with closing(sqlite3.connect(book)) as connection:
+        connection.execute(statement)
+        connection.commit()
+
+
+def test_a_whole_book_has_no_flaw(book: Path) -> None:
+    assert flaws(book) == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("UPDATE studies SET spec = 'x'", "not a value of tunebook"),
+        ("UPDATE columns SET \"values\" = X'0102'", "depth: stored points are damaged"),
+        ("UPDATE blocks SET attempt = 99", "row 1 of blocks belongs to no row of attempts"),
+        ("UPDATE meta SET value = 99", "was written by a newer tunebook"),
+    ],
+)
+def test_every_value_is_looked_at(book: Path, statement: str, expected: str) -> None:
+    change(book, statement)
+    (flaw,) = flaws(book)
+    assert expected in flaw
+
+
+def test_pages_are_looked_at(book: Path) -> None:
+    with book.open("r+b") as file:
+        file.seek(2048)
+        file.write(b"\xff" * 4096)
+    assert flaws(book)
+    book.write_text("Once upon a time, " * 100)
+    assert flaws(book) == ("file is not a database",)
