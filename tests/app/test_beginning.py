@@ -78,7 +78,9 @@ def test_a_script_with_argparse_runs_as_it_was_written(here: Path) -> None:
             *("python", "train.py", "--steps={max_steps}", "--seed={seed}"),
             *("--checkpoints={checkpoint_dir}", "{overrides}"),
         ),
-        patterns=(r"step (?P<step>\d+): loss (?P<loss>\S+), valid (?P<valid>\S+)",),
+        patterns=(
+            r"step (?P<step>\d+): loss (?P<loss>[-+.\deinfa]+), valid (?P<valid>[-+.\deinfa]+)",
+        ),
     )
     assert study.objective.metric == Metric("valid")
     assert study.budget is not None
@@ -153,7 +155,7 @@ def test_which_is_meant(here: Path) -> None:
         (["empty.py"], "empty.py has no function train(run) and no options; write FILE.py:FUNC"),
         (["train"], "'train' does not name a training function; write FILE.py:FUNCTION, or a c"),
         (["a.sh"], "'a.sh' is not executable; name what runs it: tunebook init -- bash a.sh"),
-        (["no-such-program", "x"], "there is no program 'no-such-program' on the PATH or here"),
+        (["no-such-program", "x"], "there is no program 'no-such-program' on the PATH"),
     ],
 )
 def test_a_mistake_is_told(here: Path, words: list[str], message: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from pathlib import Path
 from typing import Any
@@ -87,14 +88,14 @@ def test_options_of_click_and_absl(tmp_path: Path) -> None:
             "print(f'Epoch [{epoch}/{n}] train loss: {a:.3f} (val_acc={b}) in {t}s')",
             ("train_loss", "val_acc"),
             {
-                "pattern": r"Epoch \[(?P<step>\d+)/\S+\] train loss: (?P<train_loss>\S+) "
-                r"\(val_acc=(?P<val_acc>\S+)"
+                "pattern": r"Epoch \[(?P<step>\d+)/\S+\] train loss: (?P<train_loss>[-+.\deinfa]+) "
+                r"\(val_acc=(?P<val_acc>[-+.\deinfa]+)"
             },
         ),
         (
             "print(f'iter {i}: loss {x}')",
             ("loss",),
-            {"pattern": r"iter (?P<step>\d+): loss (?P<loss>\S+)"},
+            {"pattern": r"iter (?P<step>\d+): loss (?P<loss>[-+.\deinfa]+)"},
         ),
         ("print('done', 1)", (), {}),
         ("print(f'{x}')", (), {}),
@@ -106,6 +107,16 @@ def test_where_metrics_go(
 ) -> None:
     found = read(tmp_path, source)
     assert (found.metrics, found.source) == (metrics, place)
+
+
+@pytest.mark.parametrize("end", ["%", "s", ")", ", then more", ""])
+def test_numbers_are_found_whatever_follows(tmp_path: Path, end: str) -> None:
+    source = read(tmp_path, f"print(f'step {{i}}: loss {{x}}{end}')").source
+    assert source is not None
+    for value in ("0.25", "-1e-05", "nan", "inf"):
+        found = re.search(source["pattern"], f"step 3: loss {value}{end}")
+        assert found is not None
+        assert found.groupdict() == {"step": "3", "loss": value}
 
 
 def test_what_cannot_be_read_declares_nothing(tmp_path: Path) -> None:

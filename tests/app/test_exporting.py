@@ -26,10 +26,10 @@ def test_a_file_is_as_readable_as_the_user_wants(tmp_path: Path) -> None:
         said = exporting.export(RESULTS, "trials", "csv", path)
     finally:
         os.umask(before)
-    assert said == f"Wrote {path}: 2 trials (0 kB)."
+    assert said == f"Wrote {path}: 2 trials ({path.stat().st_size / 1000:.1f} kB)."
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert [entry.name for entry in path.parent.iterdir()] == ["trials.csv"]
-    assert exporting.export(RESULTS, "curves", "csv", path) == f"Wrote {path}: 3 points (0 kB)."
+    assert exporting.export(RESULTS, "curves", "csv", path) == f"Wrote {path}: 3 points (0.1 kB)."
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), OSError(errno.ENOSPC, "No space left")])

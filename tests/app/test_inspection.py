@@ -155,3 +155,9 @@ def test_a_function_that_takes_a_run(tmp_path: Path, source: str, uses: bool, su
     path.write_text(source)
     assert can_train(path, "train") is uses
     assert can_train(path, "train", sure=True) is sure
+
+
+def test_what_may_be_anything_is_the_last_choice() -> None:
+    assert choose_metric(["rank", "loss"]) == Metric("loss")
+    assert choose_metric(["rank", "loss", "error"]) == Metric("error")
+    assert choose_metric(["loss", "valid/rank"]) == Metric("valid/rank")

@@ -86,10 +86,12 @@ def test_a_script_that_does_not_answer(
 
 
 def test_a_program_that_cannot_be_started(here: Path) -> None:
-    with pytest.raises(ProgramError, match="there is no program 'no-such' on the PATH or here"):
+    with pytest.raises(ProgramError, match="there is no program 'no-such' on the PATH"):
         scripts.examine(["no-such", "train.py"])
     Path("broken").write_text("\x7fELF")
     Path("broken").chmod(0o755)
+    with pytest.raises(ProgramError, match=r"no program 'broken' on the PATH; write '\./broken'"):
+        scripts.examine(["broken"])
     with pytest.raises(ProgramError, match=r"cannot start '\./broken': Exec format error"):
         scripts.examine(["./broken"])
 

@@ -19,6 +19,8 @@ from tunebook.studyfile.roles import Found
 _STEPS = ("step", "global_step", "epoch", "iter", "iteration")
 # Words that stand in front of a time, not of a metric.
 _NO_METRICS = ("in", "at", "of", "for", "after", "took", "time", "elapsed", "eta")
+# Digits, an exponent, nan or inf, and not the unit or the bracket behind it.
+_NUMBER = r"[-+.\deinfa]+"
 _LABEL = re.compile(r"([A-Za-z][\w/.\-]*(?: [A-Za-z][\w/.\-]*)?)\s*[:=\[(#]*\s*\Z")
 _TAKES_NO_VALUE = {"store_true", "store_false", "store_const", "count", "help", "version"}
 
@@ -141,11 +143,11 @@ def _pattern(parts: Sequence[ast.expr]) -> tuple[tuple[str, ...], str]:
             pattern += r"(?P<step>\d+)"
         elif name and name not in (*names, *_STEPS, *_NO_METRICS):
             names.append(name)
-            pattern += rf"(?P<{name}>\S+)"
+            pattern += f"(?P<{name}>{_NUMBER})"
         else:
             pattern += r"\S+"
     # What follows the last value would only make the pattern miss.
-    end = pattern.rfind(r">\S+)") + len(r">\S+)")
+    end = pattern.rfind(f">{_NUMBER})") + len(f">{_NUMBER})")
     return tuple(names), pattern[:end] if names else ""
 
 

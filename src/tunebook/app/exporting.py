@@ -68,7 +68,7 @@ def export(
     if output is None:
         return None
     written = counted(len(results), "trial") if what == "trials" else counted(points, "point")
-    size = f" ({output.stat().st_size / 1000:,.0f} kB)" if output.is_file() else ""
+    size = f" ({output.stat().st_size / 1000:,.1f} kB)" if output.is_file() else ""
     return f"Wrote {output}: {written}{size}."
 
 

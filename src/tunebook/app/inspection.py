@@ -20,6 +20,7 @@ _HIGHER = re.compile(
     r"(?:^|[/_.\-])(?:acc|accuracy|score|f1|auc|auroc|bleu|rouge|iou|map|recall|precision|r2|psnr"
     r"|reward|return)(?:[/_.\-]|$)"
 )
+_ERROR = re.compile(r"(?:^|[/_.\-])(?:err|error|wer|cer|mae|mse|rmse)(?:[/_.\-]|$)")
 _LOSS = re.compile(r"loss|nll|perplexity")
 
 
@@ -82,10 +83,15 @@ def choose_metric(names: Sequence[str]) -> Metric | None:
     if not names:
         return None
     lower = {name: name.lower() for name in names}
-    best = min(
-        names, key=lambda n: (not _VALIDATION.search(lower[n]), bool(_LOSS.search(lower[n])))
-    )
+    best = min(names, key=lambda name: (not _VALIDATION.search(lower[name]), _rank(lower[name])))
     return Metric(best, "higher" if _HIGHER.search(lower[best]) else "lower")
+
+
+def _rank(name: str) -> int:
+    """Errors and scores first, then losses, then what may be anything."""
+    if _HIGHER.search(name) or _ERROR.search(name):
+        return 0
+    return 1 if _LOSS.search(name) else 2
 
 
 def _functions(path: Path) -> dict[str, Function]:

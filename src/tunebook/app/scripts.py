@@ -97,7 +97,8 @@ def _help(command: Sequence[str]) -> tuple[str, int]:
     """What a command prints for `--help`, within bounds, and its exit code."""
     program = shutil.which(command[0], path=search_path())
     if program is None:
-        raise ProgramError(f"there is no program {command[0]!r} on the PATH or here")
+        near = f"; write './{command[0]}'" if Path(command[0]).is_file() else ""
+        raise ProgramError(f"there is no program {command[0]!r} on the PATH{near}")
     wide = {"COLUMNS": "200", "TERMINAL_WIDTH": "200", "NO_COLOR": "1", "TERM": "dumb"}
     with tempfile.TemporaryFile() as output:
         try:
