@@ -63,7 +63,7 @@ bench-setup: $(BENCH_VENV)/.installed  ## the environment of the benchmarks, wit
 
 # One thread each: the matrices are small. The folder of public logs is read where it is.
 calibration: $(VENV)/.installed  ## compute the calibration of all findings again (half an hour), then its page
-	@for script in alarms power winners logs; do \
+	@for script in alarms power winners logs probes; do \
 		OPENBLAS_NUM_THREADS=1 $(BIN)/python calibration/$$script.py || exit 1; done
 	@$(MAKE) --no-print-directory calibration-page
 

@@ -12,6 +12,7 @@ from string import Template
 
 from alarms import CELLS
 from page_of_logs import of_logs
+from page_of_probes import of_probes
 from planted import ALL_DIMENSIONS, FAULTS, Fault
 from power import FAMILY, MISSES, STUDIES, TRIALS, WATCH, is_found
 from records import RESULTS, Row, load
@@ -41,6 +42,7 @@ def page(folder: Path = RESULTS) -> str:
         **findings(load("power", folder)),
         **winners(load("winners", folder)),
         **of_logs(load("logs", folder)),
+        **of_probes(load("probes", folder)),
     }
     return Template(TEXT.read_text(encoding="utf-8")).substitute(words)
 
