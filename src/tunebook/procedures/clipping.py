@@ -16,11 +16,11 @@ from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.results import Results
 from tunebook.core.space import Fixed
 from tunebook.core.study import Study
-from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.phrases import percent, shown
 from tunebook.procedures import remedy_pictures as pictures
 from tunebook.procedures.answers import Answer, Procedure
-from tunebook.procedures.edge import Edge, find_edge, trouble
+from tunebook.procedures.edge import Edge, find_edge
+from tunebook.procedures.edge import tried as tried_in
 from tunebook.procedures.edge_words import edge_finding, not_to_be_cured
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.remedies import (
@@ -83,10 +83,10 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     threshold = usual_norm(subject, edge)
     if threshold is None:
         return _no_norms(subject, edge)
-    tried = yield from _thresholds(subject, edge.unstable, threshold, short)
+    tried = yield from _thresholds(subject, edge, edge.unstable, threshold, short)
     cure = next((one for one in tried if one.cures), None)
     if cure is None:
-        return _not_cured(subject, edge, tried)
+        return _not_cured(edge, tried)
     variant = Variant({clip: cure.threshold}, total)
     again = yield from tuned_again(
         subject, "tune", variant, edge.best, FURTHER * edge.best, goal=GAIN.text
@@ -120,7 +120,7 @@ def usual_norm(subject: Subject, edge: Edge) -> float | None:
 
 
 def _thresholds(
-    subject: Subject, rate: float, threshold: float, steps: int
+    subject: Subject, edge: Edge, rate: float, threshold: float, steps: int
 ) -> Generator[Study, Results, tuple[Tried, ...]]:
     """Thresholds at the unstable rate, smaller and smaller, until one keeps training stable."""
     clip, name = str(subject.knobs.clipping), str(subject.knobs.learning_rate)
@@ -135,8 +135,8 @@ def _thresholds(
             steps=steps,
             replicates=3,
         )
-        readings = gather(results).readings
-        why = next(filter(None, (trouble(subject, reading) for reading in readings)), "")
+        readings = tried_in(subject, results)
+        why = edge.first_trouble(readings, steps)
         tried.append(Tried(level, readings, why, clipped_share(subject, readings, level)))
         if not why:
             break
@@ -161,7 +161,7 @@ def _cured(
     clip = str(subject.knobs.clipping)
     sentence = (
         f"Training is unstable from a learning rate of {shown(edge.unstable or 0)} on "
-        f"({edge.trouble[edge.unstable or 0]}). Clipped at {shown(cure.threshold)} it is stable "
+        f"({edge.trouble_at(edge.unstable or 0)}). Clipped at {shown(cure.threshold)} it is stable "
         f"there; {percent(cure.clipped)} of the updates are clipped."
     )
     verdict = Verdict.WATCH if found.is_better else Verdict.GOOD
@@ -186,7 +186,7 @@ def _cured(
         f"At its best learning rate, {shown(rate)}, with clipping against {shown(edge.best or 0)} "
         f"without: {found}.",
         numbers={"p": found.p} if found.p is not None else {},
-        method="Welch's one-sided test over fresh seeds, at 5%",
+        method="Welch's one-sided test over fresh seeds, at 2.5%",
     )
     edits: list[Edit] = []
     if found.is_better:
@@ -195,13 +195,13 @@ def _cured(
         edits += rate_edit(subject, rate, "with clipping, higher rates are stable")
     return Answer(
         (first, gain, edge_finding(edge)),
-        (*_drawn(subject, tried), *pictures.strip(GAIN, found), *pictures.rates(edge)),
+        (*_drawn(edge, tried), *pictures.strip(GAIN, found), *pictures.rates(edge)),
         tuple(edits),
         (str(subject.knobs.learning_rate),) if edits else (),
     )
 
 
-def _not_cured(subject: Subject, edge: Edge, tried: tuple[Tried, ...]) -> Answer:
+def _not_cured(edge: Edge, tried: tuple[Tried, ...]) -> Answer:
     last = tried[-1]
     stable = not last.trouble
     sentence = (
@@ -221,7 +221,7 @@ def _not_cured(subject: Subject, edge: Edge, tried: tuple[Tried, ...]) -> Answer
     )
     numbers = {"threshold": last.threshold, "clipped": last.clipped}
     finding = Finding(QUESTION, Verdict.WATCH, sentence, advice, numbers=numbers)
-    drawn = (*_drawn(subject, tried), *pictures.rates(edge))
+    drawn = (*_drawn(edge, tried), *pictures.rates(edge))
     return Answer((finding, edge_finding(edge)), drawn)
 
 
@@ -237,6 +237,6 @@ def _no_norms(subject: Subject, edge: Edge) -> Answer:
     return Answer((finding, edge_finding(edge)), pictures.rates(edge))
 
 
-def _drawn(subject: Subject, tried: Sequence[Tried]) -> tuple[Figure, ...]:
-    named = [(f"clipped at {shown(one.threshold)}", one.readings) for one in tried]
-    return pictures.curves(subject, QUESTION, named)
+def _drawn(edge: Edge, tried: Sequence[Tried]) -> tuple[Figure, ...]:
+    named = {f"clipping at {shown(one.threshold)}": one.readings for one in tried}
+    return pictures.curves(edge, QUESTION, named)

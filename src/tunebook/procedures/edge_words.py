@@ -28,7 +28,7 @@ def edge_finding(edge: Edge) -> Finding:
         return Finding(QUESTION, Verdict.GOOD, sentence, numbers=numbers)
     sentence = (
         f"{shown(best)} is the best learning rate of the sweep, and training is unstable from "
-        f"{shown(unstable)} on: {edge.trouble[unstable]}."
+        f"{shown(unstable)} on: {edge.trouble_at(unstable)}."
     )
     return Finding(QUESTION, Verdict.GOOD, sentence, numbers=numbers)
 

@@ -19,8 +19,8 @@ from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Sweep, orders, sweep
 from tunebook.stats.samples import Interval, welch_interval, welch_p
 
-# A remedy adds complexity, and must earn it.
-LEVEL: Final = 0.05
+# A remedy adds complexity, and must earn it: 5% over the two comparisons that a probe may make.
+LEVEL: Final = 0.025
 # How far inside its range a rate must lie for the range to stay as it is.
 _MARGIN: Final = 10**0.5
 

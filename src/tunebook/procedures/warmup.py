@@ -13,11 +13,11 @@ from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.results import Results
 from tunebook.core.space import Fixed
 from tunebook.core.study import Budget, Study
-from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures import remedy_pictures as pictures
 from tunebook.procedures.answers import Answer, Procedure
-from tunebook.procedures.edge import Edge, find_edge, trouble
+from tunebook.procedures.edge import Edge, find_edge
+from tunebook.procedures.edge import tried as tried_in
 from tunebook.procedures.edge_words import edge_finding, not_to_be_cured
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.remedies import (
@@ -43,8 +43,11 @@ NEEDS: Final = (
     Need("train_loss", "in which instability shows"),
     Need(MAX_STEPS, "of which a warm-up is a share"),
 )
-# Peak rates, in multiples of the smallest unstable rate.
-FACTORS: Final = (10, 100)
+# Peak rates, in multiples of the smallest unstable rate: which comes first, which after one that
+# is stable and brings nothing, and which after one that no warm-up makes stable.
+FIRST: Final = 10
+HIGHER: Final = {10: 100}
+LOWER: Final = {10: 3, 3: 1}
 # The longest warm-up, and that from which on the whole run should be longer, as shares of it.
 LONGEST, LONG = 0.1, 0.05
 ORDERS: Final = 3
@@ -75,21 +78,24 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     if edge.best is None or edge.unstable is None:
         return not_to_be_cured(QUESTION, edge, "warm-up")
     answer = None
-    for factor in FACTORS:
+    highest: tuple[float, tuple[Tried, ...]] | None = None
+    factor: int | None = FIRST
+    while factor is not None:
         peak = float(f"{factor * edge.unstable:.2g}")
-        tried = yield from _lengths(subject, factor, peak, total)
+        tried = yield from _lengths(subject, edge, factor, peak, total)
         shortest = next((one for one in tried if one.is_stable), None)
         if shortest is None:
-            return answer or _not_cured(edge, peak, tried)
+            highest = highest or (peak, tried)
+            factor = LOWER.get(factor)
+            continue
         variant, rate = yield from _tuned(subject, factor, edge.best, peak, shortest.steps, total)
         before = Variant({str(subject.knobs.learning_rate): edge.best}, total)
         found = yield from compared(
             subject, f"compare-{factor}u", before, variant, seeds=seeds, goal=GAIN.text
         )
         answer = _cured(subject, edge, peak, tried, shortest.steps, rate, found)
-        if found.is_better:
-            break
-    return answer if answer is not None else _not_cured(edge, edge.unstable, ())
+        factor = None if found.is_better else HIGHER.get(factor)
+    return answer if answer is not None else _not_cured(edge, *(highest or (0.0, ())))
 
 
 def lengths(total: int) -> tuple[int, ...]:
@@ -103,7 +109,7 @@ def lengths(total: int) -> tuple[int, ...]:
 
 
 def _lengths(
-    subject: Subject, factor: int, peak: float, total: int
+    subject: Subject, edge: Edge, factor: int, peak: float, total: int
 ) -> Generator[Study, Results, tuple[Tried, ...]]:
     """Warm up to the peak rate and train on for twice as long, until a length stays stable."""
     rate, warmup = str(subject.knobs.learning_rate), str(subject.knobs.warmup_steps)
@@ -118,8 +124,8 @@ def _lengths(
             steps=_steps(subject, body, length),
             replicates=3,
         )
-        readings = gather(results).readings
-        why = next(filter(None, (trouble(subject, reading) for reading in readings)), "")
+        readings = tried_in(subject, results)
+        why = edge.first_trouble(readings, body + length)
         tried.append(Tried(length, readings, why))
         if not why:
             break
@@ -153,8 +159,8 @@ def _cured(
     total = int(subject.steps or 0)
     sentence = (
         f"Training is unstable from a learning rate of {shown(edge.unstable or 0)} on "
-        f"({edge.trouble[edge.unstable or 0]}). After a warm-up of {length} steps it is stable at "
-        f"{shown(peak)} too."
+        f"({edge.trouble_at(edge.unstable or 0)}). After a warm-up of {length} steps it is stable "
+        f"at {shown(peak)} too."
     )
     shorter = [str(one.steps) for one in tried if not one.is_stable]
     if shorter:
@@ -176,7 +182,7 @@ def _cured(
         f"{shown(edge.best or 0)} without: {found}.",
         "" if found.is_better else "Leave the warm-up out: it does not pay.",
         numbers={"p": found.p} if found.p is not None else {},
-        method="Welch's one-sided test over fresh seeds, at 5%",
+        method="Welch's one-sided test over fresh seeds, at 2.5%",
     )
     because = f"the shortest warm-up with which a learning rate of {shown(peak)} is stable"
     edits: list[Edit] = []
@@ -187,7 +193,7 @@ def _cured(
     return Answer(
         (cure, gain, edge_finding(edge)),
         (
-            *pictures.curves(subject, QUESTION, [(f"{t.steps} steps", t.readings) for t in tried]),
+            *pictures.curves(edge, QUESTION, _named(tried)),
             *pictures.strip(GAIN, found),
             *pictures.rates(edge),
         ),
@@ -223,7 +229,8 @@ def _not_cured(edge: Edge, peak: float, tried: tuple[Tried, ...]) -> Answer:
     why = tried[-1].trouble if tried else ""
     sentence = (
         f"Training is unstable from a learning rate of {shown(edge.unstable or 0)} on, and no "
-        f"warm-up of up to {longest} steps makes {shown(peak)} stable ({why})."
+        f"warm-up of up to {longest} steps makes {shown(peak)}, or any rate down to that, stable "
+        f"({why})."
     )
     advice = (
         "Try clipping, which cures what warm-up cannot: tunebook probe clipping. After that: "
@@ -231,4 +238,9 @@ def _not_cured(edge: Edge, peak: float, tried: tuple[Tried, ...]) -> Answer:
         "zero; a lower learning rate last."
     )
     finding = Finding(QUESTION, Verdict.WATCH, sentence, advice)
-    return Answer((finding, edge_finding(edge)), pictures.rates(edge))
+    drawn = (*pictures.curves(edge, QUESTION, _named(tried)), *pictures.rates(edge))
+    return Answer((finding, edge_finding(edge)), drawn)
+
+
+def _named(tried: tuple[Tried, ...]) -> dict[str, tuple[Reading, ...]]:
+    return {f"a warm-up of {one.steps} steps": one.readings for one in tried}
