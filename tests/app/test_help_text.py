@@ -99,6 +99,23 @@ def test_argparse(monkeypatch: pytest.MonkeyPatch, wide: str) -> None:
     }
 
 
+def test_a_line_of_usage_is_not_an_option() -> None:
+    text = """\
+usage: train.py [-h] [--lr LR]
+                --data DATA [--level {1,2}]
+
+options:
+  --lr LR
+  --data DATA
+  --level {1,2}
+"""
+    assert help_text.options(text) == {
+        "--lr": Found("lr"),
+        "--data": Found("data", required=True),
+        "--level": Found("level", None, (1, 2)),
+    }
+
+
 def test_click() -> None:
     assert help_text.options(CLICK) == {
         "--lr": Found("lr", 0.1),
