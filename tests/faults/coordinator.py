@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from pathlib import Path
@@ -14,6 +15,7 @@ from tunebook.core.space import Parameter, Role, Space
 from tunebook.core.study import Study
 from tunebook.core.trials import RetryPolicy
 from tunebook.execution import programs
+from tunebook.running import patience
 from tunebook.running.breaker import Breaker
 
 _ENDLESS = 10**9
@@ -37,6 +39,7 @@ def main(book: str, trials: str, workers: str) -> int:
     # Kills are no fault of the program: they must neither use up its attempts nor pause the study.
     workflow.RetryPolicy = partial(RetryPolicy, crashes=_ENDLESS)  # type: ignore[assignment, misc]
     workflow.Breaker = partial(Breaker, most=_ENDLESS)  # type: ignore[assignment, misc]
+    patience.LOCKED_SECONDS = float(os.environ.get("FAULTS_LOCKED_SECONDS", "600"))
     options = workflow.Options(workers=int(workers))
     screen = display.choose(quiet=False, machine=False)
     try:

@@ -107,12 +107,12 @@ class Siege:
         """What coordinators have printed."""
         return self.folder / "lines"
 
-    def start(self) -> subprocess.Popen[bytes]:
-        """A coordinator of the study."""
+    def start(self, *under: str) -> subprocess.Popen[bytes]:
+        """A coordinator of the study, perhaps under another program such as `strace`."""
         arguments = [str(self.book), str(self.trials), str(self.workers)]
         with self.lines.open("ab") as lines:
             process = subprocess.Popen(
-                [sys.executable, str(HERE / "coordinator.py"), *arguments],
+                [*under, sys.executable, str(HERE / "coordinator.py"), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=lines,
                 stderr=lines,
