@@ -9,7 +9,7 @@ import pytest
 
 HEAVY = (
     *("torch", "ray", "scipy", "sqlalchemy", "pydantic", "ruamel", "rich", "psutil"),
-    *("pandas", "polars", "matplotlib", "fastapi", "uvicorn"),
+    *("pandas", "polars", "pyarrow", "matplotlib", "fastapi", "uvicorn"),
 )
 
 
