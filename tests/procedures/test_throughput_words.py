@@ -34,6 +34,7 @@ def test_seconds(seconds: float, text: str) -> None:
 def test_memory_and_rates() -> None:
     assert bytes_text(313 * 2**20) == "313 MB"
     assert bytes_text(2000 * 2**30) == "2,000 GB"
+    assert bytes_text(512 * 1024) == "510 kB"
     assert rate_text(96_512.0) == "96,500"
     assert rate_text(math.inf) == "inf"
 

@@ -24,7 +24,7 @@ from tunebook.procedures.throughput_words import rate_text, seconds_text, size_t
 from tunebook.procedures.timing import logging_interval
 from tunebook.procedures.to_goal import Goal, Reached, reach_goal
 from tunebook.procedures.trying_sizes import Plan, Tried, Trying, powers, try_sizes
-from tunebook.stats.throughput import STOPPED, affine_time, saturation
+from tunebook.stats.throughput import STOPPED, AffineTime, affine_time, saturation
 from tunebook.training.knobs import REGULARISERS
 
 QUESTION: Final = Question(
@@ -110,14 +110,21 @@ def _plan(subject: Subject, options: Mapping[str, Value]) -> Plan:
 def _measured(trying: Trying) -> Measured:
     found = saturation(trying.timed, drift=trying.drift)
     timed = [tried for tried in trying.fitting if tried.times is not None]
-    size = found.stops_at
-    if size is None:
-        # Nothing shows that it stops: the smallest about as fast as the fastest.
-        top = max(tried.throughput or 0.0 for tried in timed)
-        size = next(t.size for t in timed if (t.throughput or 0.0) >= (1.0 - STOPPED) * top)
-    recommended = next(tried for tried in timed if tried.size == size)
     line = affine_time(trying.timed, drift=trying.drift)
+    # Noise can hide the stop from neighbours: nothing larger than the smallest about as fast as the
+    # fastest, nor than where the line through all of them stops.
+    top = max(tried.throughput or 0.0 for tried in timed)
+    ends = [t.size for t in timed if (t.throughput or 0.0) >= (1.0 - STOPPED) * top][:1]
+    ends += [int(found.stops_at)] if found.stops_at is not None else []
+    if line is not None and line.fits:
+        ends += [t.size for t in timed if _doubling(line, t.size) < STOPPED][:1]
+    recommended = next(tried for tried in timed if tried.size == min(ends))
     return Measured(trying, line, found, recommended)
+
+
+def _doubling(line: AffineTime, size: float) -> float:
+    """By what share throughput grows when a size is doubled."""
+    return line.throughput(2.0 * size) / line.throughput(size) - 1.0
 
 
 def _finding(subject: Subject, measured: Measured, retune: tuple[str, ...]) -> Finding:
@@ -153,7 +160,7 @@ def _sentence(measured: Measured) -> str:
     text += f"; {trying.ended}."
     rate = f"{rate_text(best.throughput or 0.0)} examples per second"
     following = next((g for g in measured.saturation.gains if g.smaller == best.size), None)
-    if measured.saturation.stops_at is not None and following is not None:
+    if following is not None:
         gain = following.per_doubling
         text += (
             f" Throughput stops rising at {size_text(best.size)}, with {rate}: "
@@ -201,7 +208,9 @@ def _advice(
             "tuned again, sizes end alike; what differs is the time."
         )
     if retune:
-        parts.append(f"Then tune again: {', '.join(retune)}; larger batches may need more of it.")
+        parts.append(
+            f"Then tune again: {', '.join(retune)}. Larger batches may need more regularisation."
+        )
     if subject.value("accumulation") not in (None, 1, 0):
         parts.append("Gradient accumulation brings no throughput: it was off while timing.")
     parts.append("This holds for this model, optimiser and machine: probe again after a change.")

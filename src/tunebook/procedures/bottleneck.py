@@ -113,11 +113,12 @@ def bottleneck(measured: Measured, study: Study) -> Finding:
             assert line is not None
             share = fixed_share(line, best.size)
             cost = f"{seconds_text(line.fixed.estimate)} of {seconds_text(line.seconds(best.size))}"
-            waits = f" Waiting for data takes {percent(best.waits['data'])}." * (
-                "data" in best.waits
+            waited = best.waits.get("data")
+            waits = "" if waited is None else f" Waiting for data takes {percent(waited)}."
+            sentence = (
+                f"{found.capitalize()}: {at} {cost} ({percent(share)}) do not grow with the "
+                f"batch.{waits}"
             )
-            which = "fixed" if found is Limit.FIXED else "not in proportion to the batch"
-            sentence = f"{found.capitalize()}: {at} {cost} ({percent(share)}) are {which}.{waits}"
             verdict, advice = Verdict.GOOD, _ADVICE[found]
         case _:
             verdict, (sentence, advice) = Verdict.UNKNOWN, _open_text(measured, several)
@@ -134,7 +135,7 @@ def bottleneck(measured: Measured, study: Study) -> Finding:
 
 _ADVICE: Final = {
     Limit.INPUT: "Make batches beside the computation: more loader processes, prefetching, less "
-    "work for each example, or data in memory. A larger batch does not help.",
+    "work for each example, or data in memory. Then probe again: a larger batch does not help.",
     Limit.SYNCHRONISATION: "Synchronise less or faster: larger buckets, fewer and larger batches "
     "for each process, overlap with the backward pass, a faster connection.",
     Limit.CAPACITY: "Mixed precision, activation checkpointing or a device with more memory would "

@@ -16,13 +16,15 @@ def seconds_text(seconds: float) -> str:
     """
     if seconds <= 0.0:
         return "0 s"
-    for scale, unit in ((1e-6, "µs"), (1e-3, "ms"), (1.0, "s"), (60.0, "min")):
-        if seconds < scale * {"µs": 1000, "ms": 1000, "s": 100, "min": 90}[unit]:
-            return (
-                f"{seconds / scale:.2g} {unit}"
-                if seconds / scale < 100
-                else (f"{seconds / scale:.0f} {unit}")
-            )
+    for scale, unit, most in (
+        (1e-6, "µs", 1000),
+        (1e-3, "ms", 1000),
+        (1, "s", 100),
+        (60, "min", 90),
+    ):
+        value = seconds / scale
+        if value < most:
+            return f"{value:.0f} {unit}" if value >= 99.5 else f"{float(f'{value:.2g}'):g} {unit}"
     return f"{number(round(seconds / 3600, 1))} h"
 
 
@@ -39,7 +41,7 @@ def bytes_text(amount: float) -> str:
                 if amount / scale < 1000
                 else (f"{amount / scale:,.0f} {unit}")
             )
-    return f"{amount / 1024:.2g} kB"
+    return f"{float(f'{amount / 1024:.2g}'):g} kB"
 
 
 def rate_text(per_second: float) -> str:

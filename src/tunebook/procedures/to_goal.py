@@ -11,7 +11,7 @@ import numpy as np
 
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
-from tunebook.core.evidence import Reading
+from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
 from tunebook.core.representation import number
 from tunebook.core.results import Results, TrialRecord
@@ -110,6 +110,7 @@ class AtSize:
 
     @property
     def boundary(self) -> Side | None:
+        """At which end of what was tried the best learning rate is."""
         return self.sweep.boundary
 
     @property
@@ -185,13 +186,10 @@ def _at_size(
     )
     if made.best is None:
         return AtSize(size, made, (), (), limit)
-    results = yield subject.listed(
-        f"goal-{size}-seeds",
-        [{knobs.learning_rate: made.best}] * goal.seeds,
-        fix,
-        goal=why,
-        steps=limit,
-    )
+    # Fresh seeds: the best of a sweep owes something to luck.
+    rows: list[dict[str, Value]] = [{}] * goal.seeds
+    best = {**fix, knobs.learning_rate: made.best}
+    results = yield subject.listed(f"goal-{size}-seeds", rows, best, goal=why, steps=limit)
     crossings = tuple(goal.crossing(record) for record in results.trials)
     return AtSize(size, made, results.trials, crossings, limit)
 
@@ -200,14 +198,15 @@ def _judge(goal: Goal, limit: int) -> Judge:
     """Steps to the goal; behind all that reach it, the others by how near they came."""
 
     def judge(readings: Sequence[Reading]) -> float:
-        return float(np.mean([_score(reading.record) for reading in readings] or [math.inf]))
+        known = [score(r) for r in readings if r.standing is not Standing.BROKEN]
+        return float(np.mean(known)) if known else math.nan
 
-    def _score(record: TrialRecord) -> float:
-        steps = goal.steps(record)
+    def score(reading: Reading) -> float:
+        steps = goal.steps(reading.record)
         if math.isfinite(steps):
             return steps
-        curve = record.curves.get(goal.metric.name)
-        if curve is None or not len(curve):
+        curve = reading.curve(goal.metric.name)
+        if curve is None or reading.standing is Standing.INFEASIBLE:
             return math.inf
         nearest = min(goal.metric.loss(float(value)) for value in curve.values)
         away = nearest - goal.metric.loss(goal.value)

@@ -147,9 +147,9 @@ def try_sizes(subject: Subject, plan: Plan) -> Generator[Study, Results, Trying]
         if not rest:
             break
         pace = _learnt(pace, tried)
-    too_large = next((one for one in found.values() if one.fate is not Fate.FITS), None)
-    if too_large is not None:
-        return _ended(found, _why_ended(too_large))
+    too_large = [one for one in found.values() if one.fate is not Fate.FITS]
+    if too_large:
+        return _ended(found, _why_ended(min(too_large, key=lambda one: one.size)))
     if sizes[-1] > most:
         return _ended(found, f"there are {most:,} training examples")
     return _ended(found, f"{sizes[-1]:,} is the largest that was to be tried")
