@@ -5,8 +5,11 @@ from __future__ import annotations
 import mmap
 import os
 import resource
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from attempts import in_a_child
@@ -108,3 +111,26 @@ def test_kills_of_the_machine_are_counted_where_no_group_is_known(
 def test_a_status_without_the_field() -> None:
     assert memory._in_status("VmNothing") == 0
     assert memory._in_status("VmData") > 0
+
+
+def test_what_children_have_is_counted_too() -> None:
+    code = "import time; held = bytearray(64 * 2**20); print('held', flush=True); time.sleep(60)"
+    before = memory.resident_bytes()
+    assert before > 2**20
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as child:
+        try:
+            assert child.stdout is not None
+            child.stdout.readline()
+            assert memory.resident_bytes() > before + 50 * 2**20
+        finally:
+            child.kill()
+    assert memory.resident_bytes() < before + 50 * 2**20
+
+
+def test_a_child_that_ends_meanwhile_counts_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    process = psutil.Process(gone.pid)
+    gone.wait()
+    alone = memory.resident_bytes()
+    monkeypatch.setattr(psutil.Process, "children", lambda self, recursive: [process])
+    assert memory.resident_bytes() == pytest.approx(alone, rel=0.2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import math
 import os
 import subprocess
@@ -11,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from hypothesis import strategies as st
 from attempts import attempt_in, curve, notes, outcome, read, spec_in, terms, train_here
 from tunebook.core.errors import UnknownName
 from tunebook.core.events import Finished, Logged, Resumed
+from tunebook.core.objective import Metric
 from tunebook.core.study import Budget, Divergence
 from tunebook.core.trials import Cause, Outcome, OutcomeKind
 from tunebook.execution import journal
@@ -634,3 +637,64 @@ def test_a_run_of_no_study_watches_nothing(tmp_path: Path) -> None:
     assert run.objective is None
     run.end(DONE)
     assert outcome(read(spec)) == DONE
+
+
+# Memory, which the trials of procedures log too.
+
+
+def measured(tmp_path: Path) -> SpoolRun:
+    given = Terms(Metric("loss"), Divergence(), None, measured=True)
+    spec = spec_in(tmp_path, given=given)
+    spec.write()
+    return SpoolRun(spec)
+
+
+def told(tmp_path: Path) -> list[tuple[int, float]]:
+    return curve(read(spec_in(tmp_path)), run_module.MEMORY)
+
+
+def test_trials_of_procedures_log_their_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_module.memory, "resident_bytes", lambda: 7 * 2**20)
+    run = measured(tmp_path)
+    run.log({"loss": 1.0}, step=3)
+    run.end(DONE)
+    assert told(tmp_path) == [(3, 7 * 2**20)]
+
+
+def test_memory_is_looked_at_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(0.05 * n for n in range(1000))
+    monkeypatch.setattr(run_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(run_module.memory, "resident_bytes", lambda: 1)
+    run = measured(tmp_path)
+    for step in range(30):
+        run.log({"loss": 1.0}, step=step)
+    # Each log looks at the clock once: 30 of them are a second and a half.
+    steps = [step for step, _ in _logged_memory(run)]
+    assert 5 <= len(steps) <= 8
+    assert min(b - a for a, b in itertools.pairwise(steps)) >= 4
+
+
+def _logged_memory(run: SpoolRun) -> list[tuple[int, float]]:
+    run.end(DONE)
+    spec = run._spec
+    return curve(read(spec), run_module.MEMORY)
+
+
+def test_memory_is_logged_once_for_a_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_module, "MEMORY_SECONDS", -1.0)
+    run = measured(tmp_path)
+    run.log({"loss": 1.0}, step=3)
+    run.log({"other": 1.0}, step=3)
+    run.log({"loss": 1.0}, step=4)
+    assert [step for step, _ in _logged_memory(run)] == [3, 4]
+
+
+def test_other_trials_do_not_look(
+    spec: Spec, run: SpoolRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_module.memory, "resident_bytes", lambda: pytest.fail("looked"))
+    run.log({"loss": 1.0}, step=3)
+    run.end(DONE)
+    assert curve(read(spec), run_module.MEMORY) == []

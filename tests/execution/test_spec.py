@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from attempts import attempt_in
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.space import Space
-from tunebook.core.study import Budget, Divergence, Study
+from tunebook.core.study import Asked, Budget, Divergence, Study
 from tunebook.execution.slots import Slot
 from tunebook.execution.spec import ON_TERMINATION, Spec, StopRequest, Terms
 
@@ -20,6 +21,7 @@ from tunebook.execution.spec import ON_TERMINATION, Spec, StopRequest, Terms
     [
         Terms(None, Divergence(), None),
         Terms(Metric("accuracy", "higher"), Divergence(("a", "b"), 1e3), Budget(5, "seconds")),
+        Terms(Metric("error"), Divergence(), None, measured=True),
     ],
 )
 @pytest.mark.parametrize("slot", [Slot(), Slot(2, 4, ("0", "MIG-1"), 2**30)])
@@ -41,6 +43,8 @@ def test_terms_are_those_of_the_study() -> None:
         divergence=Divergence(("train",), 5.0),
     )
     assert Terms.of(study) == Terms(Metric("error"), Divergence(("train",), 5.0), Budget(10))
+    stage = replace(study, asked=Asked("variance", study))
+    assert Terms.of(stage) == replace(Terms.of(study), measured=True)
 
 
 def test_the_files_of_an_attempt_are_in_its_folder(tmp_path: Path) -> None:
