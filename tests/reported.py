@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
@@ -16,7 +17,7 @@ from tunebook.core.findings import Claim, Finding, Question, Verdict
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.results import AttemptRecord, Results, TrialRecord
 from tunebook.core.space import Space
-from tunebook.core.study import Study
+from tunebook.core.study import Asked, Study
 from tunebook.core.trials import FromSequence, Outcome, OutcomeKind, Trial
 from tunebook.diagnosis import questions
 from tunebook.diagnosis.gathering import gather
@@ -118,6 +119,34 @@ def by_hand(**details: object) -> Report:
     given: dict[str, object] = {"made": MADE, "version": "1.2.3", **details}
     pictures = (axes("learning_rate", "dropout"), figure())
     return assemble(evidence, FINDINGS, pictures, **given)  # type: ignore[arg-type]
+
+
+PROBES = (
+    Finding(
+        Question("probe-variance", "How much do results vary?", "variance"),
+        Verdict.GOOD,
+        "The standard deviation is 0.01.",
+        method="by chi-square",
+    ),
+    Finding(
+        Question("probe-seeds", "How many seeds?", "variance"), Verdict.WATCH, "It takes 40 seeds."
+    ),
+    Finding(
+        Question("probe-sources", "Which sources?", "variance"),
+        Verdict.UNKNOWN,
+        "The split is not named.",
+        "Write 'seed: 0' under fixed.",
+    ),
+)
+
+
+def probed(*keys: str) -> Report:
+    """A report on a stage of a probe, with pictures of these questions."""
+    of = study("model.variance.all", goal="How much do results vary?")
+    asked = Asked("variance", study(), (("dropout", 0.1),), "trial 3 of model")
+    evidence = gather(records(replace(of, asked=asked)))
+    pictures = [figure(key, f"Picture of {key}") for key in keys]
+    return assemble(evidence, PROBES, pictures, made=MADE, version="1.2.3")
 
 
 def compared() -> Report:

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 
 from hypothesis import given, settings
 
-from reported import GOOD, by_hand, compared, hostile, records, reports, study
+from reported import GOOD, by_hand, compared, hostile, probed, records, reports, study
 from tunebook.core.results import Results
 from tunebook.diagnosis.gathering import gather
 from tunebook.report import html
@@ -146,3 +146,14 @@ def test_a_frame_for_notebooks_isolates_it() -> None:
     assert read.tags == {"iframe"}
     assert read.attributes == {"title", "sandbox", "style", "srcdoc"}
     assert 'sandbox=""' in frame
+
+
+def test_a_report_on_a_probe_tells_its_answers_and_ranks_no_trials() -> None:
+    document = html.page(probed("probe-variance"))
+    check(document)
+    assert "A report on a probe" in document
+    assert 'id="figure-probe-variance"' in document
+    assert "The standard deviation is 0.01." in document
+    assert 'id="best"' not in document
+    assert "quiet" not in document.partition("</style>")[2]
+    assert "at most 5% of reports" not in document

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 
-from reported import FINDINGS, GOOD, MADE, PROBLEM, by_hand, figure, records, reports, study
+from reported import FINDINGS, GOOD, MADE, PROBLEM, by_hand, figure, probed, records, reports, study
 from tunebook.core.evidence import Standing
 from tunebook.core.findings import Verdict
 from tunebook.core.objective import Metric, Objective
@@ -139,3 +139,14 @@ def test_pictures_and_findings_are_kept_as_given() -> None:
     report = assemble(gather(RESULTS), [GOOD, PROBLEM], [picture])
     assert report.figures == (picture,)
     assert report.findings == (PROBLEM, GOOD)
+
+
+def test_answers_of_a_probe_are_raised_even_when_good() -> None:
+    report = probed()
+    assert report.is_of_probe
+    assert [f.verdict for f in report.raised] == [Verdict.WATCH, Verdict.GOOD]
+    assert report.calm == ()
+    study = by_hand()
+    assert not study.is_of_probe
+    assert {f.verdict for f in study.raised} == {Verdict.PROBLEM, Verdict.WATCH}
+    assert {f.verdict for f in study.calm} == {Verdict.GOOD}

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hypothesis import example, given
 from markdown_it import MarkdownIt
 
-from reported import HOSTILE, by_hand, compared, hostile, reports
+from reported import HOSTILE, by_hand, compared, hostile, probed, reports
 from strategies import texts
 from tunebook.charts.figures import Table
 from tunebook.core.representation import one_line
@@ -130,3 +130,11 @@ def test_no_table_without_rows() -> None:
     picture = replace(by_hand().figures[1], table=Table((), ()))
     report = replace(by_hand(), figures=(picture,))
     assert "### Best so far\n\nIt falls. It falls.\n\n## Fixed values" in markdown.document(report)
+
+
+def test_answers_of_a_probe_have_paragraphs() -> None:
+    text = markdown.document(probed())
+    assert "The standard deviation is 0.01." in text
+    assert "## Best trials" not in text
+    assert "at most 5% of reports" not in text
+    assert "at most 5% of reports" in markdown.document(by_hand())

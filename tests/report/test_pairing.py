@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from reported import PROBLEM, axes, by_hand, figure, records, study
+from reported import PROBLEM, axes, by_hand, figure, probed, records, study
 from tunebook.charts import gallery
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.diagnosis import questions
@@ -89,3 +89,11 @@ def test_noise_of_the_metric_is_shown_by_its_own_panel() -> None:
     assert [panel.title for panel in picture.panels] == ["valid/error"]
     # Good findings lead to a picture that the report has.
     assert getattr(pairing.elsewhere(finding, made), "key", None) == "curves"
+
+
+def test_the_picture_of_a_probe_has_the_name_of_its_question() -> None:
+    found = pairing.beside(probed("probe-variance", "other", "probe-seeds"))
+    assert {key: picture.key for key, picture in found.items()} == {
+        "probe-seeds": "probe-seeds",
+        "probe-variance": "probe-variance",
+    }

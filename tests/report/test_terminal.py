@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
+import numpy as np
 from hypothesis import given
 from rich.console import Console
 
-from reported import by_hand, compared, hostile, records, reports, study
+from reported import by_hand, compared, hostile, probed, records, reports, study
 from shown import check_screen
+from tunebook.charts.figures import Intervals
 from tunebook.core.results import Results
 from tunebook.diagnosis.gathering import gather
 from tunebook.report import terminal
@@ -109,3 +112,43 @@ def test_hostile_names_cannot_move_the_cursor() -> None:
 @given(reports())
 def test_any_report_fits(report: Report) -> None:
     check_screen(terminal.text(report).splitlines())
+
+
+def test_the_answers_of_a_probe_are_told_in_full() -> None:
+    lines = terminal.text(probed()).splitlines()
+    assert lines == [
+        "model.variance.all",
+        "How much do results vary?",
+        "judged   best valid/error, lower is better",
+        "trials   in this stage of the probe, 8 trials ended: 7 complete, 1 infeasible",
+        "",
+        "no problem, 1 to watch, 1 unknown, 1 good",
+        "! watch    It takes 40 seeds.",
+        "✓ good     The standard deviation is 0.01.",
+        "? unknown  probe sources: The split is not named.",
+        "           → Write 'seed: 0' under fixed.",
+        "",
+        "Next:  Write 'seed: 0' under fixed.",
+        "More:  tunebook report model.variance.all --html report.html",
+    ]
+
+
+def test_the_pictures_of_a_probe_are_shown_of_a_study_the_first() -> None:
+    keys = ("probe-variance", "probe-seeds")
+    assert [f.key for f in terminal.chosen(probed(*keys))] == ["probe-seeds", "probe-variance"]
+    assert [f.key for f in terminal.chosen(probed())] == []
+    assert len(terminal.chosen(by_hand())) == 2
+    text = terminal.text(probed(*keys))
+    assert text.index("Picture of probe-seeds") < text.index("Picture of probe-variance")
+
+
+def test_whiskers_suit_the_text_of_a_probe_only() -> None:
+    report = probed("probe-variance")
+    (picture,) = report.figures
+    panel = picture.panels[0]
+    x = np.array([1.0, 2.0])
+    whiskers = replace(panel, marks=(Intervals(x, x, x - 1, x + 1),))
+    drawn = replace(picture, panels=(whiskers,))
+    assert terminal.chosen(replace(report, figures=(drawn,))) == (drawn,)
+    alone = replace(report.study, asked=None)
+    assert terminal.chosen(replace(report, study=alone, figures=(drawn,))) == ()
