@@ -49,11 +49,18 @@ from tunebook.sampling import sampler_for
 from tunebook.storage.sqlite import open_store
 
 TRIALS, REPORTS, WORKERS, REPEATS = 200, 50, 2, 3
-RAY_TRIALS = 40
+RAY_TRIALS, ATTEMPTS = 40, 3
 RAY_GOAL, SQLITE_GOAL = 10.0, 5.0
 
 BENCHMARKS = Path(__file__).resolve().parent
 PEER_PYTHON = BENCHMARKS.parent / ".venv-bench" / "bin" / "python"
+# The script of each, and its first argument.
+PEERS = {
+    "Optuna, SQLite": ("optuna_engine.py", "sqlite"),
+    "Optuna, journal": ("optuna_engine.py", "journal"),
+    "Ray Tune": ("ray_engine.py", "fresh"),
+    "Ray Tune, reuse": ("ray_engine.py", "reuse"),
+}
 PROGRAM = f"""
 def train(run):
     for step in range({REPORTS}):
@@ -94,13 +101,24 @@ def ours(trials: int) -> float:
     return spent
 
 
+def rate(name: str, trials: int, ray_trials: int) -> float:
+    """Trials a second of one of them, now."""
+    if name == "ours":
+        return trials / ours(trials)
+    script, option = PEERS[name]
+    count = ray_trials if script.startswith("ray") else trials
+    return count / peer(script, option, count, REPORTS, WORKERS)
+
+
 def peer(script: str, *arguments: object) -> float:
     """The seconds that a peer's script prints last."""
     command = [PEER_PYTHON, BENCHMARKS / "peers" / script, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{script} failed:\n{done.stderr[-2000:]}")
-    return float(done.stdout.splitlines()[-1])
+    # On a busy machine Ray may not be there in the time that it gives itself.
+    for _ in range(ATTEMPTS):
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return float(done.stdout.splitlines()[-1])
+    sys.exit(f"{script} failed:\n{done.stderr[-2000:]}")
 
 
 def sync_milliseconds(folder: Path, count: int = 50) -> float:
@@ -129,24 +147,21 @@ def main(trials: int, repeats: int) -> int:
     ray_trials = min(RAY_TRIALS, trials)
     with tempfile.TemporaryDirectory() as folder:
         print(f"a sync of 4 KB takes {sync_milliseconds(Path(folder)):.2f} ms (median)")
-    names = ["ours", "Optuna, SQLite", "Optuna, journal", "Ray Tune", "Ray Tune, reuse"]
+    names = ["ours", *PEERS]
     print(f"{WORKERS} workers, {REPORTS} reports a trial; trials a second")
     print(f"{trials} trials; Ray Tune: {ray_trials}".ljust(28) + "".join(f"{n:>17}" for n in names))
     rates: dict[str, list[float]] = {name: [] for name in names}
     used: list[tuple[float, float]] = []
     for repeat in range(repeats):
+        print(f"repeat {repeat + 1}".ljust(28), end="", flush=True)
         before = processor_milliseconds()
-        rates["ours"].append(trials / ours(trials))
-        after = processor_milliseconds()
-        used.append(((after[0] - before[0]) / trials, (after[1] - before[1]) / trials))
-        for name, kind in (("Optuna, SQLite", "sqlite"), ("Optuna, journal", "journal")):
-            spent = peer("optuna_engine.py", kind, trials, REPORTS, WORKERS)
-            rates[name].append(trials / spent)
-        for name, reuse in (("Ray Tune", 0), ("Ray Tune, reuse", 1)):
-            spent = peer("ray_engine.py", ray_trials, REPORTS, WORKERS, reuse)
-            rates[name].append(ray_trials / spent)
-        row = "".join(f"{values[-1]:>17.2f}" for values in rates.values())
-        print(f"repeat {repeat + 1}".ljust(28) + row, flush=True)
+        for name in names:
+            rates[name].append(rate(name, trials, ray_trials))
+            print(f"{rates[name][-1]:>17.2f}", end="", flush=True)
+            if name == "ours":
+                after = processor_milliseconds()
+                used.append(((after[0] - before[0]) / trials, (after[1] - before[1]) / trials))
+        print()
     middle = {name: statistics.median(values) for name, values in rates.items()}
     print("median".ljust(28) + "".join(f"{value:>17.2f}" for value in middle.values()))
     ratios = {

@@ -1,7 +1,7 @@
 """No-op trials that report, by Ray Tune on a warm Ray; run by `.venv-bench`'s Python.
 
-Arguments: trials, reports, workers, and whether actors are reused (1 or 0). It prints the seconds
-of `fit`; Ray was started before, and has run as many trials as there are workers.
+Arguments: fresh or reuse (of actors), trials, reports, workers. It prints the seconds of `fit`; Ray
+was started before, and has run as many trials as there are workers.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def fit(trials: int, reports: int, reuse: bool) -> float:
 
 
 def main() -> None:
-    trials, reports, workers, reuse = map(int, sys.argv[1:])
+    reuse, (trials, reports, workers) = sys.argv[1] == "reuse", map(int, sys.argv[2:])
     ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-    fit(workers, reports, bool(reuse))
-    print(fit(trials, reports, bool(reuse)))
+    fit(workers, reports, reuse)
+    print(fit(trials, reports, reuse))
     ray.shutdown()
 
 

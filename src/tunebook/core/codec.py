@@ -12,6 +12,7 @@ from tunebook.core.errors import StoreError
 
 VERSION = 1
 _TAG = ""
+_NESTED = (dict, list)
 
 _CLASSES: dict[str, type] = {
     known.__name__: known
@@ -94,17 +95,20 @@ def _encode(value: object) -> object:
 
 
 def _decode(content: Any) -> Any:
+    # Most of a value is numbers and text, which stay as they are.
     if isinstance(content, list):
-        return tuple(_decode(item) for item in content)
+        return tuple(_decode(x) if x.__class__ in _NESTED else x for x in content)
     if not isinstance(content, dict):
         return content
-    if _TAG not in content:
-        return {name: _decode(item) for name, item in content.items()}
-    fields = {name: _decode(item) for name, item in content.items() if name != _TAG}
-    known = _CLASSES.get(str(content[_TAG]))
+    fields = {n: _decode(x) if x.__class__ in _NESTED else x for n, x in content.items()}
+    if _TAG not in fields:
+        return fields
+    del fields[_TAG]
+    tag = content[_TAG]
+    known = _CLASSES.get(str(tag))
     if known is None:
-        raise StoreError(f"unknown kind of value {content[_TAG]!r} in the store; upgrade tunebook")
+        raise StoreError(f"unknown kind of value {tag!r} in the store; upgrade tunebook")
     try:
         return known(**fields)
     except (TypeError, ValueError) as error:
-        raise StoreError(f"cannot read a stored {content[_TAG]}: {error}") from None
+        raise StoreError(f"cannot read a stored {tag}: {error}") from None

@@ -33,7 +33,9 @@ def parts_of(blocks: Iterable[Block]) -> Parts:
 
 def curves(parts: Parts) -> dict[str, Curve]:
     """The curve of each metric: a point gives way to a later one at the same step or before it."""
-    return {name: _join(pieces) for name, pieces in parts.items()}
+    # Metrics that were logged together have one array of steps, which is looked at once.
+    rising: dict[int, bool] = {}
+    return {name: _join(pieces, rising) for name, pieces in parts.items()}
 
 
 def merge(parts: Parts) -> tuple[Block, ...]:
@@ -126,9 +128,13 @@ def consolidate_tail(connection: Connection, attempt: int) -> None:
         consolidate(connection, attempt, first)
 
 
-def _join(pieces: Sequence[tuple[Ints, Floats, Floats]]) -> Curve:
+def _join(pieces: Sequence[tuple[Ints, Floats, Floats]], rising: dict[int, bool]) -> Curve:
     if len(pieces) == 1:
         steps, values, seconds = pieces[0]
+        if id(steps) not in rising:
+            rising[id(steps)] = not np.any(steps[1:] <= steps[:-1])
+        if rising[id(steps)]:
+            return Curve(steps, values, seconds)
     else:
         steps, values, seconds = (np.concatenate(column) for column in zip(*pieces, strict=True))
     if np.any(steps[1:] <= steps[:-1]):

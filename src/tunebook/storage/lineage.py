@@ -17,8 +17,12 @@ def curves_in_force(
     The latest attempt continues the attempt whose checkpoint it resumed, up to the step of that
     checkpoint, and so on back. One that began anew supersedes all before it.
     """
+    chain = lineage(attempts)
+    if len(chain) == 1:
+        found = curves(logged.get(chain[0][0], {}))
+        return {name: curve for name, curve in found.items() if len(curve)}
     parts: Parts = {}
-    for number, limit in reversed(lineage(attempts)):
+    for number, limit in reversed(chain):
         for name, curve in curves(logged.get(number, {})).items():
             kept = curve if limit is None else curve.until(limit)
             if len(kept):
@@ -33,6 +37,8 @@ def lineage(attempts: Sequence[AttemptRecord]) -> list[tuple[int, int | None]]:
     >>> lineage([first, AttemptRecord(2, "b", "", source=1, resumed_at=500)])
     [(2, None), (1, 500)]
     """
+    if len(attempts) == 1:
+        return [(attempts[0].number, None)]
     by_number = {attempt.number: attempt for attempt in attempts}
     chain: list[tuple[int, int | None]] = []
     current, limit = (attempts[-1] if attempts else None), None

@@ -16,6 +16,17 @@ from tunebook.core.trials import NO_CODE, Trial
 from tunebook.storage import blocks, schema
 from tunebook.storage.lineage import curves_in_force
 
+# The fields of `AttemptRecord` that lie in columns of the same name.
+_AS_THEY_ARE = (
+    "token",
+    "seconds",
+    "last_step",
+    "source",
+    "resumed_at",
+    "host",
+    "pid",
+    "offset",
+)
 _KEY_OF_STUDY = select(schema.studies.c.id).where(schema.studies.c.name == bindparam("name"))
 
 
@@ -67,7 +78,7 @@ def read_results(
     """A study with its trials; the caller's transaction makes them one moment."""
     key, study = find_study(connection, name)
     attempts = _read_attempts(connection, folder, key)
-    points = blocks.load(connection, schema.trials.c.study == key, metrics)
+    points = _read_points(connection, key, metrics)
     trials = connection.execute(
         select(schema.trials.c.id, schema.trials.c.number, schema.trials.c.spec)
         .where(schema.trials.c.study == key)
@@ -95,30 +106,41 @@ def _read_attempts(
     """The attempts of each trial by their keys, in the order of their numbers."""
     notes = _read_notes(connection, study)
     known = cache(loads)  # most attempts share their code and outcome
+    columns = schema.attempts.c
     rows = connection.execute(
-        select(schema.attempts, schema.trials.c.number.label("trial_number"))
+        select(
+            schema.trials.c.id,
+            schema.trials.c.number,
+            columns.id,
+            columns.number,
+            columns.code,
+            columns.outcome,
+            *(columns[name] for name in _AS_THEY_ARE),
+        )
         .join_from(schema.trials, schema.attempts)
         .where(schema.trials.c.study == study)
-        .order_by(schema.trials.c.number, schema.attempts.c.number)
+        .order_by(schema.trials.c.number, columns.number)
     )
     found: dict[int, dict[int, AttemptRecord]] = {}
-    for row in rows:
-        found.setdefault(row.trial, {})[row.id] = AttemptRecord(
-            number=row.number,
-            token=row.token,
-            folder=attempt_folder(folder, study, row.trial_number, row.number),
-            code=known(row.code),
-            outcome=known(row.outcome) if row.outcome is not None else None,
-            seconds=row.seconds,
-            last_step=row.last_step,
-            source=row.source,
-            resumed_at=row.resumed_at,
-            host=row.host,
-            pid=row.pid,
-            offset=row.offset,
-            notes=tuple(notes.get(row.id, ())),
+    # By position: there may be a hundred thousand rows, and names have to be looked up.
+    for trial, trial_number, key, number, code, outcome, *as_they_are in rows:
+        found.setdefault(trial, {})[key] = AttemptRecord(
+            number=number,
+            folder=attempt_folder(folder, study, trial_number, number),
+            code=known(code),
+            outcome=known(outcome) if outcome is not None else None,
+            notes=tuple(notes.get(key, ())),
+            **dict(zip(_AS_THEY_ARE, as_they_are, strict=True)),
         )
     return found
+
+
+def _read_points(
+    connection: Connection, study: int, metrics: Collection[str] | None
+) -> dict[int, blocks.Parts]:
+    if metrics is not None and not metrics:
+        return {}
+    return blocks.load(connection, schema.trials.c.study == study, metrics)
 
 
 def _read_notes(connection: Connection, study: int) -> dict[int, list[str]]:
