@@ -53,7 +53,7 @@ def subject_of(
 
 def results_of(study: Study, train: Training) -> Results:
     """What a study would give if this were its program."""
-    records = []
+    records: list[TrialRecord] = []
     for setting in study.space.settings():
         for index in range(study.trials_for(setting)):
             config = study.config(setting, {})

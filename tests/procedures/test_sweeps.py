@@ -99,7 +99,7 @@ def test_a_crash_says_nothing_of_a_value() -> None:
 
 def test_nothing_works() -> None:
     made, _ = swept(lambda config, seed, steps: DIVERGED)
-    assert made.best is made.boundary is made.broken_above is None
+    assert (made.best, made.boundary, made.broken_above) == (None, None, None)
     assert made.working == ()
 
 

@@ -138,7 +138,7 @@ def run(
 
     try:
         with one_thread():
-            answer = follow(probe.begin(Subject(asked), dict(asked.options)), run_stage)
+            answer = follow(probe.begin(_subject(asked, folder), dict(asked.options)), run_stage)
     except _Unfinished as unfinished:
         return Probed(unfinished.ending)
     return Probed(Ending(), answer, report(last[-1], answer), proposal(asked, answer, folder))
@@ -180,7 +180,7 @@ def replayed(results: Results, folder: Path) -> Report:
         return found
 
     try:
-        answer = follow(probe.begin(Subject(asked), dict(asked.options)), at_hand)
+        answer = follow(probe.begin(_subject(asked, folder), dict(asked.options)), at_hand)
     except _Unfinished as unfinished:
         answer = Answer((_not_ended(probe, asked, str(unfinished)),))
     return report(results, answer)
@@ -244,6 +244,10 @@ def _studies(folder: Path) -> tuple[Study, ...]:
         return ()
     with open_store(folder, readonly=True, attempts=places.attempts_folder()) as store:
         return store.studies()
+
+
+def _subject(asked: Asked, folder: Path) -> Subject:
+    return Subject(asked, _so_far(asked.about.name, folder))
 
 
 def _so_far(name: str, folder: Path) -> Results | None:

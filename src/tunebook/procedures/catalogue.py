@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 
 from tunebook.core.domains import Value
 from tunebook.core.errors import UnknownName, did_you_mean
-from tunebook.procedures import batch_size, clipping, variance, warmup
+from tunebook.procedures import batch_size, clipping, stability, steps, variance, warmup
 from tunebook.procedures.answers import Procedure
 from tunebook.procedures.needs import Need
 from tunebook.procedures.subjects import Subject
@@ -34,6 +34,8 @@ class Probe:
 PROBES: Final[Mapping[str, Probe]] = {
     probe.name: probe
     for probe in (
+        Probe("steps", steps.QUESTION.text, steps.NEEDS, steps.probe),
+        Probe("stability", stability.QUESTION.text, stability.NEEDS, stability.probe),
         Probe("warmup", warmup.QUESTION.text, warmup.NEEDS, warmup.probe),
         Probe("clipping", clipping.QUESTION.text, clipping.NEEDS, clipping.probe),
         Probe("variance", variance.QUESTION.text, variance.NEEDS, variance.probe),

@@ -12,6 +12,7 @@ from tunebook.core.expressions import evaluate, names_in
 from tunebook.core.hashing import derive_seed
 from tunebook.core.knobs import PARAMETER_KNOBS, Knobs
 from tunebook.core.objective import Objective
+from tunebook.core.results import Results
 from tunebook.core.space import Config, Derived, Fixed, Parameter, Role, Space
 from tunebook.core.study import Asked, Budget, Resources, Sampling, Study
 from tunebook.training.knobs import LOOP_DEFAULTS, LOOP_KNOBS, REGULARISERS
@@ -22,9 +23,11 @@ class Subject:
     """A study, and the configuration from which a procedure varies it.
 
     `asked` goes with every study that the procedure makes, so that the book can tell what it was.
+    `seen` is what the book has of the study itself: it may change an answer, never a stage.
     """
 
     asked: Asked
+    seen: Results | None = None
 
     @property
     def study(self) -> Study:

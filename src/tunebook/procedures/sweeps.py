@@ -17,7 +17,6 @@ from tunebook.core.space import Config
 from tunebook.core.study import Study
 from tunebook.diagnosis.gathering import gather
 from tunebook.procedures.subjects import Subject
-from tunebook.stats.samples import pooled_sd
 
 # What a value is worth: lower is better, infinity that it does not work, NaN that nobody knows. It
 # is also asked of single trials, whose spread is the noise.
@@ -25,13 +24,16 @@ Judge: TypeAlias = Callable[[Sequence[Reading]], float]
 Side: TypeAlias = Literal["low", "high"]
 
 MOST_EXTENSIONS: Final = 2
+# The best values, so many at least, tell how noisy results are.
+LEAST_GOOD: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
     """What came of each value, in rising order. `scores` are lower for better ones.
 
-    `noise` is the standard error of a score, from replicates; None where there are none.
+    `noise` is the standard error of a score beside others, from replicates that share their seeds;
+    None where there are none.
     """
 
     parameter: str
@@ -134,14 +136,12 @@ def sweep(
 def judged(results: Results, parameter: str, judge: Judge) -> Sweep:
     """What a study says of the values of one parameter."""
     readings = by_value(results, parameter)
-    alone = [[judge((reading,)) for reading in found] for found in readings.values()]
-    spread = pooled_sd(alone)
-    each = min(map(len, alone), default=1)
+    scores = {value: judge(found) for value, found in readings.items()}
+    working = sorted((v for v in scores if math.isfinite(scores[v])), key=scores.__getitem__)
+    # What is good is what is compared: far from it, results differ more from seed to seed.
+    good = working[: max(LEAST_GOOD, math.ceil(len(working) / 2))]
     return Sweep(
-        parameter,
-        readings,
-        {value: judge(found) for value, found in readings.items()},
-        None if spread is None else spread.sd / math.sqrt(each),
+        parameter, readings, scores, _noise([[judge((r,)) for r in readings[v]] for v in good])
     )
 
 
@@ -155,6 +155,20 @@ def by_value(results: Results, parameter: str) -> dict[float, tuple[Reading, ...
         value = reading.record.trial.config[parameter]
         found.setdefault(float(value or 0), []).append(reading)
     return {value: tuple(found[value]) for value in sorted(found)}
+
+
+def _noise(table: Sequence[Sequence[float]]) -> float | None:
+    """The standard error of a row's mean beside other rows; the columns, seeds, are the same.
+
+    What a seed adds to all values alike does not count: it parts no value from another.
+    """
+    wide = max(map(len, table), default=0)
+    y = np.array([row for row in table if len(row) == wide and np.all(np.isfinite(row))])
+    if len(y) < 2 or wide < 2:
+        return None
+    left = y - y.mean(axis=1, keepdims=True) - y.mean(axis=0) + y.mean()
+    freedom = (len(y) - 1) * (wide - 1)
+    return math.sqrt(float(np.sum(left**2)) / freedom / wide)
 
 
 def mean_loss(metric: Metric) -> Judge:

@@ -120,6 +120,58 @@ Seeds = Annotated[
 ]
 
 
+@_command("steps")
+def steps(
+    max_steps: Annotated[
+        int | None,
+        typer.Option(
+            "--max-steps",
+            help="Steps of each training [default: the study's].",
+            metavar="N",
+            min=20,
+        ),
+    ] = None,
+    loss: Annotated[
+        float | None,
+        typer.Option(
+            "--loss",
+            help="The training loss that counts as fitted [default: a training error of 0].",
+            metavar="VALUE",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option("--seeds", help="Trainings at each learning rate.", metavar="N", min=1)
+    ] = 2,
+) -> Mapping[str, Value]:
+    """How many steps the training set takes to be fitted, and what the study's results say.
+
+    Example: tunebook probe steps study.yaml --loss 0.01
+    """
+    return {"max_steps": max_steps, "loss": loss, "seeds": seeds}
+
+
+@_command("stability")
+def stability(
+    steps: Annotated[
+        int | None,
+        typer.Option(
+            "--steps",
+            help="Steps of each training [default: 500, or the study's if they are fewer].",
+            metavar="N",
+            min=20,
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option("--seeds", help="Trainings at each learning rate.", metavar="N", min=2)
+    ] = 2,
+) -> Mapping[str, Value]:
+    """Whether instability keeps the learning rate below its best, and of which kind it is.
+
+    Example: tunebook probe stability study.yaml --steps 500
+    """
+    return {"steps": steps, "seeds": seeds}
+
+
 @_command("warmup")
 def warmup(steps: SweepSteps = None, seeds: Seeds = 5) -> Mapping[str, Value]:
     """The shortest warm-up that makes higher learning rates stable, and what it brings.
