@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tunebook.app.places import differences_folder
+from tunebook.core.masking import mask_arguments
 from tunebook.core.results import TrialRecord
 from tunebook.core.study import Asked, Study
 from tunebook.core.trials import Code
@@ -40,7 +41,8 @@ def call_note(arguments: Sequence[str] | None = None) -> str | None:
     main = sys.modules.get("__main__")
     if arguments is None and (not hasattr(main, "__file__") or "ipykernel" in sys.modules):
         return None
-    return _CALLED + shlex.join(["python", *(arguments or sys.orig_argv)[1:]])
+    given = mask_arguments((arguments or sys.orig_argv)[1:])
+    return _CALLED + shlex.join(["python", *given])
 
 
 def _command(study: Study, parent: Study | None, record: TrialRecord | None) -> str:

@@ -21,6 +21,7 @@ from tunebook.app.reproducing import call_note
 from tunebook.app.tracked import NO_TERMS, TrackedRun, finish_open, hand_in, track
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyChanged, StudyOwned, TunebookError
+from tunebook.core.masking import MASK, is_secret
 from tunebook.core.objective import Better, Metric, Objective
 from tunebook.core.protocols import Proposal, Store
 from tunebook.core.space import Setting, Space
@@ -153,7 +154,10 @@ def _flat(config: object, prefix: str = "") -> dict[str, Value]:
         if isinstance(value, Mapping):
             flat |= _flat(value, f"{prefix}{name}.")
         else:
-            flat[f"{prefix}{name}"] = _plain(value)
+            plain = _plain(value)
+            # The script has it; the book does without.
+            hidden = isinstance(plain, str) and is_secret(str(name), plain)
+            flat[f"{prefix}{name}"] = MASK if hidden else plain
     return flat
 
 

@@ -9,6 +9,8 @@ from typing import Protocol
 
 import psutil
 
+from tunebook.core.masking import mask_arguments
+
 # Without a daemon that keeps the driver loaded, an answer takes seconds.
 _PATIENCE_SECONDS = 20.0
 _LONGEST_COMMAND = 100
@@ -91,5 +93,5 @@ def _command(pid: int, name: str) -> str:
         words = psutil.Process(pid).cmdline()
     except psutil.Error:
         words = []
-    command = " ".join(words) or name
+    command = " ".join(mask_arguments(words)) or name
     return command if len(command) <= _LONGEST_COMMAND else command[: _LONGEST_COMMAND - 3] + "..."

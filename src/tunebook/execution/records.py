@@ -1,15 +1,20 @@
-"""The records of an attempt's spool: logged points and the few things that happen to an attempt."""
+"""The records of an attempt's spool: logged points and the few things that happen to an attempt.
+
+Texts of programs go into the book from here. The secrets of this process's environment do not.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import struct
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tunebook.core import codec
+from tunebook.core import codec, masking
 from tunebook.core.curves import Block
 from tunebook.core.errors import StoreError
 from tunebook.core.events import Event, Finished, Logged, Noted, Resumed, Started
@@ -31,11 +36,12 @@ def resumed(source: int, step: int) -> bytes:
 
 
 def noted(text: str) -> bytes:
-    return _fact("noted", text=text)
+    return _fact("noted", text=_masked(text))
 
 
 def finished(outcome: Outcome, seconds: float) -> bytes:
-    return _fact("finished", outcome=codec.dumps(outcome), seconds=seconds)
+    told = replace(outcome, reason=_masked(outcome.reason), detail=_masked(outcome.detail))
+    return _fact("finished", outcome=codec.dumps(told), seconds=seconds)
 
 
 def is_finished(record: bytes) -> bool:
@@ -89,6 +95,10 @@ def blocks_of(rows: Sequence[Row]) -> list[Block]:
         Block.of(names, [(step, seconds, values) for step, seconds, _, values in same])
         for names, same in calls.items()
     ]
+
+
+def _masked(text: str) -> str:
+    return masking.mask(text, masking.secrets_of(os.environ)) if text else text
 
 
 def _fact(kind: str, **content: Any) -> bytes:

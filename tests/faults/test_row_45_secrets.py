@@ -1,0 +1,122 @@
+"""Row 45: secrets in the environment, in arguments and in configurations are written nowhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from faults.bench import Bench
+
+SECRET = "planted-0123456789abcdef"
+VARIABLES = ("PLANTED_TOKEN", "AWS_SECRET_ACCESS_KEY", "WANDB_API_KEY")
+# Errors of libraries quote addresses and headers; here they quote all there is.
+PROGRAM = """
+    import os
+
+    def train(run):
+        token = os.environ["PLANTED_TOKEN"]
+        assert token.startswith("planted-")
+        run.log({"error": run["x"]}, step=0)
+        if run.attempt.trial.number == 1:
+            raise RuntimeError(f"401 Unauthorized: https://api?token={token}")
+        if run.attempt.trial.number == 2:
+            run.infeasible(f"not allowed with {token}")
+    """
+TRACKED = """
+    import sys
+    import tunebook
+
+    assert sys.argv[2:] == ["--lr", "0.1", "--password", "planted-0123456789abcdef"]
+    config = {"lr": 0.1, "hub": {"api_key": "planted-0123456789abcdef"}}
+    run = tunebook.init("tracked", config)
+    run.log({"loss": 1.0})
+    run.finish()
+    """
+
+
+@pytest.fixture(autouse=True)
+def _planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.setenv(name, SECRET)
+
+
+def check_nothing_is_written(bench: Bench) -> None:
+    files = [path for path in (bench.folder / "book").rglob("*") if path.is_file()]
+    assert any(path.name == "book.db" for path in files)
+    assert any(path.name == "attempt.json" for path in files)
+    found = [path for path in files if SECRET.encode() in path.read_bytes()]
+    assert found == []
+
+
+def check_nothing_is_shown(bench: Bench, study: str) -> None:
+    for arguments in (
+        ("show", study, "--json"),
+        ("show", study, "1"),
+        ("report", study, "--html", "report.html"),
+        ("book", "--json"),
+    ):
+        done = bench.run(*arguments)
+        assert done.code == 0, (arguments, done.err)
+        assert SECRET not in done.out + done.err, arguments
+    assert SECRET not in (bench.folder / "report.html").read_text()
+
+
+def test_row_45_the_environment(bench: Bench) -> None:
+    bench.write_program(PROGRAM)
+    bench.write_study()
+    done = bench.run_study("--workers", "2")
+    assert "401 Unauthorized: https://api?token=***" in done.err
+    assert SECRET not in done.out + done.err
+    results = bench.results()
+    assert results.counts() == {"failed": 1, "infeasible": 1, "complete": 2}
+    assert results[2].outcome is not None
+    assert results[2].outcome.reason == "not allowed with ***"
+    check_nothing_is_written(bench)
+    check_nothing_is_shown(bench, "depth")
+
+
+def test_row_45_a_script_that_tracks_itself(bench: Bench) -> None:
+    bench.write_program(TRACKED)
+    arguments = ["--quiet", "--lr", "0.1", "--password", SECRET]
+    subprocess.run(
+        [sys.executable, "train.py", *arguments],
+        cwd=bench.folder,
+        env={**bench.mark.environment, "TUNEBOOK_DIR": str(bench.folder / "book")},
+        check=True,
+    )
+    (record,) = bench.results("tracked")
+    assert record.trial.config == {"lr": 0.1, "hub.api_key": "***"}
+    (note,) = record.attempts[0].notes
+    assert note == "called as python train.py --quiet --lr 0.1 --password '***'"
+    check_nothing_is_written(bench)
+    check_nothing_is_shown(bench, "tracked")
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ({"fixed": {"api_key": SECRET}}, "fixed.api_key"),
+        ({"fixed": {"hub_token": SECRET}}, "fixed.hub_token"),
+        ({"command": ["sh", "a", "{x}", "{arm}", f"--api-key={SECRET}"]}, "command[4]"),
+        ({"command": ["sh", "a", "{x}", "{arm}", "--token", SECRET]}, "command[5]"),
+    ],
+)
+def test_row_45_a_study_that_holds_one_is_refused(
+    bench: Bench, changes: dict[str, object], line: str
+) -> None:
+    bench.write_program(PROGRAM)
+    bench.write_study(**changes)
+    if "command" in changes:
+        lines = (bench.folder / "study.yaml").read_text().splitlines()
+        kept = [text for text in lines if '"program"' not in text]
+        (bench.folder / "study.yaml").write_text("\n".join(kept))
+    done = bench.run_study()
+    assert done.code == 1
+    assert done.err.startswith("Error: study.yaml:")
+    assert "this looks like a secret" in done.err
+    assert "let the program read it from its environment" in done.err
+    assert SECRET not in done.err
+    assert not Path(bench.folder, "book", "book.db").exists()
