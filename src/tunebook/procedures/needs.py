@@ -73,12 +73,9 @@ def remedy(knob: str, study: Study | None = None) -> str:
         return "write 'max_steps: 2000', or name the parameter under knobs as 'steps'"
     if knob in METRIC_KNOBS:
         metric = _METRICS[knob]
-        return (
-            f"log it, run.log({{{metric!r}: value}}, step=step), and write '{knob}: {metric}' "
-            "under knobs"
-        )
+        return f"{_logged(metric, study)} and write '{knob}: {metric}' under knobs"
     if knob in _OFF:
-        return f"write '{knob}: {_OFF[knob]}' under knobs, with the program's own parameters"
+        return f"write '{knob}: {_OFF[knob]}' under knobs, with parameters of the program"
     if knob in _FACTS:
         return f"write '{knob}: {_FACTS[knob]}' under knobs"
     if study is not None and study.task is not None and getattr(LOOP_KNOBS, knob) is not None:
@@ -86,6 +83,15 @@ def remedy(knob: str, study: Study | None = None) -> str:
         return f"write '{getattr(LOOP_KNOBS, knob)}:{value}' under fixed"
     line = _PARAMETERS.get(knob, f"{knob}: 1")
     return f"write '{line}' under fixed and '{knob}: {line.partition(':')[0]}' under knobs"
+
+
+def _logged(metric: str, study: Study | None) -> str:
+    """How a metric is made known by a program of this kind."""
+    if study is not None and study.command is not None:
+        return "let it write that where 'metrics' reads,"
+    if study is not None and study.task is not None:
+        return "the loop does not log it: train with a function,"
+    return f"log it, 'run.log({{\"{metric}\": value}}, step=step)',"
 
 
 def _has(study: Study, knob: str) -> bool:
