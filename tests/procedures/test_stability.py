@@ -19,6 +19,7 @@ from tunebook.core.space import Config, Space
 from tunebook.core.study import Study
 from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.procedures.answers import Answer
+from tunebook.procedures.needs import remedy
 from tunebook.procedures.stability import NEEDS, improving, probe
 from tunebook.procedures.sweeps import Sweep
 
@@ -176,7 +177,7 @@ def test_a_missing_gradient_norm_is_unknown_with_its_line() -> None:
     answer, _ = asked(simulated(), knobs)
     (lacking,) = [f for f in answer.findings if f.question.key == "probe-stability-gradients"]
     assert lacking.verdict is Verdict.UNKNOWN
-    assert "run.log({'grad_norm': value}, step=step)" in lacking.advice
+    assert remedy("grad_norm") in lacking.advice and "run.log" in lacking.advice
     both, _ = asked(simulated())
     assert [f.question.key for f in both.findings] == ["probe-stability"]
 

@@ -105,5 +105,12 @@ def _needed(reading: Reading, fit: Fit, most: int) -> float | None:
         return None
     if reached.reached:
         return reached.until
-    left = left_over(reading, fit)
-    return most * (1.0 + left / (1.0 + left))
+    left, whole = left_over(reading, fit), _mean_left(reading, fit)
+    # Of those that end alike, the one that was there first.
+    return most * (1.0 + left / (1.0 + left) + 1e-3 * whole / (1.0 + whole))
+
+
+def _mean_left(reading: Reading, fit: Fit) -> float:
+    """What is left of the metric above its level, on average over the training."""
+    _, values = finite_points(reading.curve(fit.metric))
+    return float(np.mean(np.clip(values - fit.level, 0.0, 1e9))) if len(values) else 1e9
