@@ -28,7 +28,7 @@ HOSTILE = {
     ),
     "parameters that fit": (
         HEAD + "fixed: {" + ", ".join(f"p{n}: 1" for n in range(5000)) + "}",
-        "a names no program",
+        "study.yaml:1: a space may have 1000 parameters, got 5000",
     ),
     "10^1000": (
         HEAD + f"fixed: {{a: 1{'0' * 1000}}}",
