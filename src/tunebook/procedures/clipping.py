@@ -8,99 +8,126 @@ from typing import Final
 
 import numpy as np
 
-from tunebook.charts.figures import Figure
-from tunebook.core.domains import Value
-from tunebook.core.edits import Edit, SetParameter
+from tunebook.core.domains import Value, same_value
+from tunebook.core.errors import StudyError
 from tunebook.core.evidence import Reading
-from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.results import Results
-from tunebook.core.space import Fixed
 from tunebook.core.study import Study
-from tunebook.diagnosis.phrases import percent, shown
-from tunebook.procedures import remedy_pictures as pictures
-from tunebook.procedures.answers import Answer, Procedure
-from tunebook.procedures.edge import Edge, find_edge
-from tunebook.procedures.edge import tried as tried_in
-from tunebook.procedures.edge_words import edge_finding, not_to_be_cured
+from tunebook.procedures import clipping_words as words
+from tunebook.procedures.answers import Procedure
+from tunebook.procedures.clipping_words import GAIN, QUESTION
+from tunebook.procedures.edge import Edge, find_edge, whole_steps
+from tunebook.procedures.edge import tried as readings_of
+from tunebook.procedures.edge_words import not_to_be_cured
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.remedies import (
     Comparison,
     Variant,
-    compared,
-    rate_edit,
-    tuned_again,
+    over_seeds,
+    rates_up_to,
+    tuned,
+    with_rate,
 )
 from tunebook.procedures.subjects import Subject
 from tunebook.stats.instability import gradient_norms
 
-QUESTION: Final = Question(
-    "probe-clipping",
-    "Does clipping make training stable at higher learning rates, and from which norm on?",
-    "gradient-clipping",
-)
-GAIN: Final = Question(
-    "probe-clipping-gain", "Is training with clipping better?", "gradient-clipping"
-)
 NEEDS: Final = (
     Need("learning_rate", "which it sweeps"),
     Need("clipping", "the threshold, which it varies"),
     Need("train_loss", "in which instability shows"),
-    Need("grad_norm", "before clipping, from which a threshold follows"),
+    Need("grad_norm", "as it is before clipping, from which a threshold follows"),
     Need(MAX_STEPS, "to compare at full length"),
 )
-# Of the threshold, where trouble stays: each a half order of magnitude smaller.
+# Of the threshold, where trouble stays: each half an order of magnitude smaller.
 SHRINKING: Final = (1.0, 0.3, 0.1)
 # Where more of the updates are clipped, it is the learning rate that is too high.
 MOST_CLIPPED: Final = 0.5
+LEAST_STEPS: Final = 40
 SHORT_STEPS: Final = 1000
 # How far above the best rate clipping is asked to reach.
 FURTHER: Final = 10.0
+# Norms that stop just at the threshold, in at least this share of the steps, were clipped already.
+_STOPS: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of one threshold at the unstable rate."""
+    """What came of one threshold at the unstable rate.
+
+    `trouble` is None where nobody knows, `clipped` where norms were logged after clipping.
+    """
 
     threshold: float
     readings: tuple[Reading, ...]
-    trouble: str
-    clipped: float
+    trouble: str | None
+    clipped: float | None
 
     @property
     def cures(self) -> bool:
-        return not self.trouble and self.clipped <= MOST_CLIPPED
+        return self.trouble == "" and (self.clipped is None or self.clipped <= MOST_CLIPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """The threshold, the best rate with it, and what that brings beside the study's own."""
+
+    tried: tuple[Tried, ...]
+    chosen: Tried
+    rate: float
+    without: float
+    found: Comparison
+    own: Value
 
 
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     """Find the edge of stability without clipping, a threshold beyond it, and what that brings."""
-    total = int(subject.steps or 0)
+    off = no_clipping(subject, options)
+    total = whole_steps(subject, "clipping", LEAST_STEPS)
     seeds = int(options.get("seeds") or 5)
     short = min(total, int(options.get("steps") or SHORT_STEPS))
-    clip, rate = str(subject.knobs.clipping), str(subject.knobs.learning_rate)
-    edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix={clip: None})
-    if edge.best is None or edge.unstable is None:
-        return not_to_be_cured(QUESTION, edge, "clipping")
+    clip, name = str(subject.knobs.clipping), str(subject.knobs.learning_rate)
+    edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix={clip: off})
+    if edge.to_cure is None:
+        return not_to_be_cured(subject, QUESTION, edge, "clipping")
+    best, unstable = edge.to_cure
     threshold = usual_norm(subject, edge)
     if threshold is None:
-        return _no_norms(subject, edge)
-    tried = yield from _thresholds(subject, edge, edge.unstable, threshold, short)
-    cure = next((one for one in tried if one.cures), None)
-    if cure is None:
-        return _not_cured(edge, tried)
-    variant = Variant({clip: cure.threshold}, total)
-    again = yield from tuned_again(
-        subject, "tune", variant, edge.best, FURTHER * edge.best, goal=GAIN.text
+        return words.no_norms(subject, edge)
+    tried = yield from _thresholds(subject, edge, unstable, threshold, short)
+    chosen = next((one for one in tried if one.cures), None)
+    if chosen is None:
+        return words.not_cured(subject, edge, tried)
+    own = subject.value("clipping")
+    before = Variant({clip: own}, total)
+    rate: float | None = best
+    if short < total or not same_value(own, off):
+        high = best * (10**0.5 if same_value(own, off) else FURTHER)
+        rates = rates_up_to(best, high)
+        rate = yield from tuned(subject, "tune-before", before, rates, goal=GAIN.text)
+    before = with_rate(subject, before, rate or best)
+    after = Variant({clip: chosen.threshold}, total)
+    rates = rates_up_to(best, FURTHER * best)
+    rate = yield from tuned(subject, "tune", after, rates, goal=GAIN.text)
+    after = with_rate(subject, after, rate or best)
+    first = yield from over_seeds(subject, "compare-before", before, seeds=seeds, goal=GAIN.text)
+    second = yield from over_seeds(subject, "compare-after", after, seeds=seeds, goal=GAIN.text)
+    found = Comparison(subject.study.objective.metric, first, second)
+    without = float(before.fix[name] or 0)
+    cure = Cure(tried, chosen, rate or best, without, found, None if same_value(own, off) else own)
+    return words.cured(subject, edge, cure)
+
+
+def no_clipping(subject: Subject, options: Mapping[str, Value]) -> Value:
+    """The value that means no clipping: `off` if given, else none, which a command may not take."""
+    off = options.get("off")
+    if off is not None or subject.study.command is None or subject.value("clipping") is None:
+        return off
+    name = subject.knobs.clipping
+    raise StudyError(
+        f"the probe clipping begins without clipping, and how a command is told so is not known: "
+        f"{name} is {subject.value('clipping')!r}. Say which value of {name} means none, such as "
+        f"--off 0; or write '{name}: null' under fixed, if the command takes --{name} null"
     )
-    best = again.best if again.best is not None else edge.best
-    found = yield from compared(
-        subject,
-        "compare",
-        Variant({clip: None, rate: edge.best}, total),
-        Variant({**variant.fix, rate: best}, total),
-        seeds=seeds,
-        goal=GAIN.text,
-    )
-    return _cured(subject, edge, tried, cure, best, found)
 
 
 def usual_norm(subject: Subject, edge: Edge) -> float | None:
@@ -114,9 +141,24 @@ def usual_norm(subject: Subject, edge: Edge) -> float | None:
             if (curve := reading.curve(metric)) is not None
             and (norms := gradient_norms(curve.steps, curve.values)) is not None
         ]
-        if levels:
-            return float(f"{np.median(levels):.2g}")
+        level = float(f"{np.median(levels):.2g}") if levels else 0.0
+        if level > 0:
+            return level
     return None
+
+
+def clipped_share(subject: Subject, readings: Sequence[Reading], threshold: float) -> float | None:
+    """The share of updates whose norm was above the threshold; None where that was not logged."""
+    curves = [reading.curve(str(subject.knobs.grad_norm)) for reading in readings]
+    logged = [curve.values for curve in curves if curve is not None]
+    if not logged:
+        return None
+    norms = np.concatenate(logged)
+    stopped = (norms > 0.999 * threshold) & (norms <= 1.001 * threshold)
+    if np.mean(stopped) > _STOPS and not np.any(norms > 1.001 * threshold):
+        return None
+    # What is not a number was not below the threshold.
+    return float(np.mean(~(norms <= threshold)))
 
 
 def _thresholds(
@@ -135,108 +177,9 @@ def _thresholds(
             steps=steps,
             replicates=3,
         )
-        readings = tried_in(subject, results)
-        why = edge.first_trouble(readings, steps)
+        readings = readings_of(results)
+        why = edge.trouble_in(readings, steps)
         tried.append(Tried(level, readings, why, clipped_share(subject, readings, level)))
-        if not why:
+        if why == "":
             break
     return tuple(tried)
-
-
-def clipped_share(subject: Subject, readings: Sequence[Reading], threshold: float) -> float:
-    """The share of updates whose norm was above the threshold."""
-    curves = [reading.curve(str(subject.knobs.grad_norm)) for reading in readings]
-    norms = np.concatenate([c.values for c in curves if c is not None] or [np.zeros(1)])
-    return float(np.mean(~(norms <= threshold)))
-
-
-def _cured(
-    subject: Subject,
-    edge: Edge,
-    tried: tuple[Tried, ...],
-    cure: Tried,
-    rate: float,
-    found: Comparison,
-) -> Answer:
-    clip = str(subject.knobs.clipping)
-    sentence = (
-        f"Training is unstable from a learning rate of {shown(edge.unstable or 0)} on "
-        f"({edge.trouble_at(edge.unstable or 0)}). Clipped at {shown(cure.threshold)} it is stable "
-        f"there; {percent(cure.clipped)} of the updates are clipped."
-    )
-    verdict = Verdict.WATCH if found.is_better else Verdict.GOOD
-    advice = (
-        f"Set {clip} to {shown(cure.threshold)} and tune the learning rate again around "
-        f"{shown(rate)}."
-        if found.is_better
-        else "Training with it is no better than without: keep what you have."
-    )
-    first = Finding(
-        QUESTION,
-        verdict,
-        sentence,
-        advice,
-        numbers={"threshold": cure.threshold, "clipped": cure.clipped},
-        trials=tuple(r.number for one in tried for r in one.readings),
-        method="90th percentile of unclipped norms before any blow-up, smaller while trouble stays",
-    )
-    gain = Finding(
-        GAIN,
-        verdict,
-        f"At its best learning rate, {shown(rate)}, with clipping against {shown(edge.best or 0)} "
-        f"without: {found}.",
-        numbers={"p": found.p} if found.p is not None else {},
-        method="Welch's one-sided test over fresh seeds, at 2.5%",
-    )
-    edits: list[Edit] = []
-    if found.is_better:
-        because = "the 90th percentile of unclipped gradient norms, made smaller where needed"
-        edits.append(SetParameter(clip, Fixed(cure.threshold), because))
-        edits += rate_edit(subject, rate, "with clipping, higher rates are stable")
-    return Answer(
-        (first, gain, edge_finding(edge)),
-        (*_drawn(edge, tried), *pictures.strip(GAIN, found), *pictures.rates(edge)),
-        tuple(edits),
-        (str(subject.knobs.learning_rate),) if edits else (),
-    )
-
-
-def _not_cured(edge: Edge, tried: tuple[Tried, ...]) -> Answer:
-    last = tried[-1]
-    stable = not last.trouble
-    sentence = (
-        f"Clipped at {shown(last.threshold)}, training is stable at {shown(edge.unstable or 0)}, "
-        f"but {percent(last.clipped)} of the updates are clipped."
-        if stable
-        else f"Training at {shown(edge.unstable or 0)} stays unstable when clipped at "
-        f"{shown(last.threshold)} ({last.trouble})."
-    )
-    advice = (
-        "Lower the learning rate instead: where more than half the updates are clipped, clipping "
-        "only hides that it is too high."
-        if stable
-        else "Try a warm-up, which cures what clipping cannot: tunebook probe warmup. After that: "
-        "another optimiser, normalisation inside the residual, residual branches that begin at "
-        "zero; a lower learning rate last."
-    )
-    numbers = {"threshold": last.threshold, "clipped": last.clipped}
-    finding = Finding(QUESTION, Verdict.WATCH, sentence, advice, numbers=numbers)
-    drawn = (*_drawn(edge, tried), *pictures.rates(edge))
-    return Answer((finding, edge_finding(edge)), drawn)
-
-
-def _no_norms(subject: Subject, edge: Edge) -> Answer:
-    metric = subject.knobs.grad_norm
-    finding = Finding(
-        QUESTION,
-        Verdict.UNKNOWN,
-        f"Fewer than 20 values of {metric} were logged before training broke: no threshold "
-        "follows from them.",
-        f"Log it at every step: run.log({{{metric!r}: norm}}, step=step).",
-    )
-    return Answer((finding, edge_finding(edge)), pictures.rates(edge))
-
-
-def _drawn(edge: Edge, tried: Sequence[Tried]) -> tuple[Figure, ...]:
-    named = {f"clipping at {shown(one.threshold)}": one.readings for one in tried}
-    return pictures.curves(edge, QUESTION, named)

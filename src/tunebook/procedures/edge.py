@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tunebook.core.errors import StudyError
 from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.space import Config
 from tunebook.core.study import Study
+from tunebook.diagnosis.gathering import gather
 from tunebook.procedures.courses import Usual, course, shown_by, usual
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import Sweep, by_value, mean_loss, orders, sweep
+from tunebook.procedures.sweeps import Sweep, orders, sweep
+from tunebook.stats.stability import FEWEST
 
-# Rates up to this multiple of the best one are tried before training counts as stable.
-FURTHER: Final = 10.0
+# An unstable rate that is further above the good ones than this does not keep them down: it is the
+# next of the sweep or it is not.
+NEAR: Final = 3.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,23 +47,61 @@ class Edge:
         above = (r for r in self.sweep.values if self.best is not None and r > self.best)
         return next((rate for rate in above if self.trouble_at(rate)), None)
 
+    @property
+    def is_near(self) -> bool:
+        """Whether the unstable rate follows at once on one that is as good as the best."""
+        unstable = self.unstable
+        if unstable is None:
+            return False
+        below = [rate for rate in self.sweep.working if rate < unstable]
+        return unstable <= NEAR * max(filter(self.sweep.is_as_good, below), default=0.0)
+
+    @property
+    def to_cure(self) -> tuple[float, float] | None:
+        """The best and the smallest unstable rate, where instability keeps the rate down."""
+        if self.best is None or self.unstable is None or self.usual is None:
+            return None
+        return (self.best, self.unstable) if self.is_near and not self.sweep.boundary else None
+
     def trouble_at(self, rate: float) -> str:
         """Why training at a rate of the sweep is unstable, or nothing."""
         said = [self.trouble(reading, self.steps) for reading in self.sweep.readings[rate]]
-        found = [text for text in said if text]
-        return found[0] if found and 2 * len(found) >= len(said) else ""
+        told = [text for text in said if text is not None]
+        found = [text for text in told if text]
+        return found[0] if found and 2 * len(found) >= len(told) else ""
 
-    def trouble(self, reading: Reading, steps: int) -> str:
-        """Why the training of a trial of so many steps is unstable, or nothing."""
+    def trouble(self, reading: Reading, steps: int) -> str | None:
+        """Why the training of a trial of so many steps is unstable; nothing where it is stable.
+
+        None where it cannot be told.
+        """
         if self.metric is not None and self.usual is not None:
             found = course(reading, self.metric, self.usual, steps)
-            if found is not None and not found.is_stable:
-                return found.why
-        return reading.why if reading.standing is Standing.INFEASIBLE else ""
+            if found is None:
+                return None
+            return found.why
+        return reading.why if reading.standing is Standing.INFEASIBLE else None
 
-    def first_trouble(self, readings: Sequence[Reading], steps: int) -> str:
-        """Why one of several trainings is unstable, or nothing if all are stable."""
-        return next(filter(None, (self.trouble(reading, steps) for reading in readings)), "")
+    def trouble_in(self, readings: Sequence[Reading], steps: int) -> str | None:
+        """Why one of several trainings is unstable; nothing where all that can be told are stable.
+
+        None where none can be told.
+        """
+        told = [text for r in readings if (text := self.trouble(r, steps)) is not None]
+        return next(filter(None, told), "") if told else None
+
+    def seen_after(self, steps: int) -> int:
+        """The steps after which a training shows how it goes: so many, or more.
+
+        The usual training is more than half way down by then, and the loss has points enough.
+        """
+        if self.metric is None or self.usual is None or self.best is None:
+            return steps
+        curves = [reading.curve(self.metric.name) for reading in self.sweep.readings[self.best]]
+        apart = [float(c.steps[-1]) / len(c) for c in curves if c is not None]
+        points = 2 * FEWEST * max(apart, default=1.0)
+        half_way = self.usual.half_way if math.isfinite(self.usual.half_way) else 0.0
+        return max(steps, math.ceil(points), math.ceil(2 * half_way))
 
 
 def find_edge(
@@ -69,27 +112,13 @@ def find_edge(
     fix: Config | None = None,
     replicates: int = 2,
 ) -> Generator[Study, Results, Edge]:
-    """Sweep the learning rate; where nothing is unstable, look up to ten times the best rate."""
+    """Sweep the learning rate until the best is no end of it: then the next rate is known, too."""
     rate = str(subject.knobs.learning_rate)
     rates = orders(subject.number("learning_rate"), below=1.5, above=1.5, each=2)
     made = yield from sweep(
         subject, "sweep", rate, rates, goal=goal, fix=fix, steps=steps, replicates=replicates
     )
-    edge = edge_of(subject, made, steps)
-    if edge.best is None or edge.unstable is not None:
-        return edge
-    highest = made.values[-1]
-    further = [r for r in orders(highest, 0, 1.5, 2) if highest < r <= 1.1 * FURTHER * edge.best]
-    if not further:
-        return edge
-    results = yield subject.stage(
-        "sweep-above", {rate: further}, fix, goal=goal, steps=steps, replicates=replicates
-    )
-    found = by_value(results, rate)
-    judge = mean_loss(subject.study.objective.metric)
-    scores = {value: judge(readings) for value, readings in found.items()}
-    wider = Sweep(rate, {**made.readings, **found}, {**made.scores, **scores}, made.noise)
-    return edge_of(subject, wider, steps)
+    return edge_of(subject, made, steps)
 
 
 def edge_of(subject: Subject, made: Sweep, steps: int) -> Edge:
@@ -99,8 +128,23 @@ def edge_of(subject: Subject, made: Sweep, steps: int) -> Edge:
     return Edge(made, steps, metric, usual(good, metric) if metric is not None else None)
 
 
-def tried(subject: Subject, results: Results) -> tuple[Reading, ...]:
+def tried(results: Results) -> tuple[Reading, ...]:
     """The readings of a stage that tries one remedy, in the order of its trials."""
-    return tuple(
-        r for found in by_value(results, str(subject.knobs.learning_rate)).values() for r in found
-    )
+    return gather(results, far_out=False).readings
+
+
+def whole_steps(subject: Subject, probe: str, least: int) -> int:
+    """The steps of a whole training of the study, which must be so many at least."""
+    steps = subject.steps
+    if steps is None:
+        raise StudyError(
+            f"the probe {probe} varies trainings of a known length, and "
+            f"{subject.knobs.steps or 'max_steps'} has no value; give it one, in the study or by "
+            "--set"
+        )
+    if steps < least:
+        raise StudyError(
+            f"the probe {probe} needs trainings of {least} steps at least, got {steps}: in fewer, "
+            "instability does not show"
+        )
+    return steps

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+import math
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tunebook.core.domains import Float, Int
+from tunebook.core.domains import Choice, Float, Int
 from tunebook.core.edits import SetParameter
 from tunebook.core.evidence import Standing
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
-from tunebook.core.space import Config, Fixed
+from tunebook.core.space import Config, Derived, Fixed
 from tunebook.core.study import Study
 from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import Sweep, orders, sweep
+from tunebook.procedures.sweeps import orders, sweep
+from tunebook.stats.ranks import rank_p
 from tunebook.stats.samples import Interval, welch_interval, welch_p
 
 # A remedy adds complexity, and must earn it: 5% over the two comparisons that a probe may make.
 LEVEL: Final = 0.025
+METHOD: Final = (
+    "Welch's one-sided test over fresh seeds, at 2.5%; by ranks where trials came to nothing"
+)
 # How far inside its range a rate must lie for the range to stay as it is.
 _MARGIN: Final = 10**0.5
 
@@ -34,14 +39,20 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Results over fresh seeds, and how many trials came to nothing."""
+
+    values: tuple[float, ...]
+    lost: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
-    """Results of both over fresh seeds, and how many of their trials came to nothing."""
+    """Results without a remedy, or with the study's own, and with the one that was found."""
 
     metric: Metric
-    before: tuple[float, ...]
-    after: tuple[float, ...]
-    lost_before: int
-    lost_after: int
+    before: Outcomes
+    after: Outcomes
 
     @property
     def gain(self) -> Interval | None:
@@ -50,82 +61,101 @@ class Comparison:
 
     @property
     def p(self) -> float | None:
-        """The chance of such a gain between equals, by Welch's one-sided test."""
-        return welch_p(self._losses(self.after), self._losses(self.before))
+        """The chance of such a gain between equals; None where too few trials tell.
+
+        Trials that came to nothing are worse than all others, and only ranks can say so.
+        """
+        if not self.before.lost and not self.after.lost:
+            return welch_p(self._losses(self.after), self._losses(self.before))
+        before, after = (
+            self._losses(one) + [math.inf] * one.lost for one in (self.before, self.after)
+        )
+        return rank_p(after, before) if min(len(before), len(after)) > 1 else None
 
     @property
     def is_better(self) -> bool:
-        """Better beyond luck; or it works on every seed while the other does not."""
-        if self.lost_after:
-            return False
-        return self.lost_before > 1 or (self.p is not None and self.p <= LEVEL)
+        """Better beyond luck, and it works on every seed."""
+        return not self.after.lost and self.p is not None and self.p <= LEVEL
 
     def __str__(self) -> str:
-        gain = self.gain
-        if gain is None:
-            return "too few trials came to a result to compare them"
-        lost = ""
-        if self.lost_before or self.lost_after:
-            lost = f"; {self.lost_before} without and {self.lost_after} with it came to nothing"
-        return (
-            f"{self.metric.name} {_mean(self.after)} with it and {_mean(self.before)} without, "
-            f"over {len(self.after)} and {len(self.before)} fresh seeds: a gain of "
-            f"{shown(gain.estimate)} ({shown(gain.low)} to {shown(gain.high)}){lost}"
+        if self.p is None:
+            return "too few trials came to an end to compare them"
+        seeds = [len(one.values) + one.lost for one in (self.after, self.before)]
+        text = (
+            f"{self.metric.name} {_mean(self.after)} against {_mean(self.before)}, over {seeds[0]} "
+            f"and {seeds[1]} fresh seeds"
         )
+        if self.gain is not None:
+            gain = self.gain
+            text += f": a gain of {shown(gain.estimate)} ({shown(gain.low)} to {shown(gain.high)})"
+        if self.before.lost or self.after.lost:
+            text += f"; {self.after.lost} and {self.before.lost} came to nothing"
+        return text
 
-    def _losses(self, values: tuple[float, ...]) -> list[float]:
-        return [self.metric.loss(value) for value in values]
+    def _losses(self, outcomes: Outcomes) -> list[float]:
+        return [self.metric.loss(value) for value in outcomes.values]
 
 
-def tuned_again(
-    subject: Subject, stage: str, variant: Variant, low: float, high: float, *, goal: str
-) -> Generator[Study, Results, Sweep]:
-    """The learning rate tuned again with a remedy, from the old best rate up to what it allows."""
-    rate = str(subject.knobs.learning_rate)
-    rates = [r for r in orders(low, 0.5, 4, 2) if r <= 1.1 * high]
-    return (
-        yield from sweep(
-            subject,
-            stage,
-            rate,
-            rates,
-            goal=goal,
-            fix=variant.fix,
-            steps=variant.steps,
-            extensions=1,
-        )
+def tuned(
+    subject: Subject, stage: str, variant: Variant, rates: Sequence[float], *, goal: str
+) -> Generator[Study, Results, float | None]:
+    """The best learning rate of a variant at its full length; None where none works."""
+    name = str(subject.knobs.learning_rate)
+    made = yield from sweep(
+        subject,
+        stage,
+        name,
+        rates,
+        goal=goal,
+        fix=variant.fix,
+        steps=variant.steps,
+        extensions=1,
     )
+    return made.best
 
 
-def compared(
-    subject: Subject, stage: str, before: Variant, after: Variant, *, seeds: int, goal: str
-) -> Generator[Study, Results, Comparison]:
-    """Both variants on fresh seeds: no run that led to the choice counts."""
-    found = []
-    for name, variant in (("before", before), ("after", after)):
-        results = yield subject.listed(
-            f"{stage}-{name}", [{}] * seeds, variant.fix, goal=goal, steps=variant.steps
-        )
-        readings = gather(results).readings
-        values = tuple(r.value for r in readings if r.value is not None)
-        found.append((values, sum(r.standing is Standing.INFEASIBLE for r in readings)))
-    (values, lost), (values_after, lost_after) = found
-    metric = subject.study.objective.metric
-    return Comparison(metric, values, values_after, lost, lost_after)
+def rates_up_to(low: float, high: float) -> list[float]:
+    """Half orders of magnitude from just below one rate up to another."""
+    found = [rate for rate in orders(low, 0.5, 6, 2) if rate <= 1.1 * high]
+    return found if len(found) > 1 else orders(low, 0.5, 0, 2)
+
+
+def with_rate(subject: Subject, variant: Variant, rate: float) -> Variant:
+    return Variant({**variant.fix, str(subject.knobs.learning_rate): rate}, variant.steps)
+
+
+def over_seeds(
+    subject: Subject, stage: str, variant: Variant, *, seeds: int, goal: str
+) -> Generator[Study, Results, Outcomes]:
+    """A variant on fresh seeds: no run that led to its choice counts."""
+    results = yield subject.listed(stage, [{}] * seeds, variant.fix, goal=goal, steps=variant.steps)
+    # A seed far out is part of what a variant does.
+    readings = gather(results, far_out=False).readings
+    values = tuple(r.value for r in readings if r.value is not None)
+    return Outcomes(values, sum(r.standing is Standing.INFEASIBLE for r in readings))
 
 
 def rate_edit(subject: Subject, rate: float, because: str) -> tuple[SetParameter, ...]:
     """What must change so that a learning rate is used, or is well inside what is searched."""
     name = str(subject.knobs.learning_rate)
     source = subject.study.space[name].source
-    if not isinstance(source, Float | Int):
-        return (SetParameter(name, Fixed(rate), because),)
-    low, high = min(source.low, rate / _MARGIN), max(source.high, rate * _MARGIN)
-    if (low, high) == (source.low, source.high):
-        return ()
-    wider = Float(float(f"{low:.2g}"), float(f"{high:.2g}"), log=source.log)
-    return (SetParameter(name, wider, because),)
+    match source:
+        case Float() | Int():
+            low, high = min(source.low, rate / _MARGIN), max(source.high, rate * _MARGIN)
+            if (low, high) == (source.low, source.high):
+                return ()
+            low, high = (float(f"{end:.2g}") for end in (low, high))
+            return (SetParameter(name, Float(low, high, log=source.log), because),)
+        case Choice():
+            if source.contains(rate):
+                return ()
+            return (SetParameter(name, Choice((*source.values, rate)), because),)
+        case Derived():
+            return ()
+        case _:
+            return (SetParameter(name, Fixed(rate), because),)
 
 
-def _mean(values: tuple[float, ...]) -> str:
-    return shown(sum(values) / len(values))
+def _mean(outcomes: Outcomes) -> str:
+    values = outcomes.values
+    return shown(sum(values) / len(values)) if values else "nothing"

@@ -25,7 +25,7 @@ def rates(edge: Edge) -> tuple[Figure, ...]:
     if unstable is not None:
         rules.append(Rule(unstable, "x", f"unstable, {number(unstable)}", dashed=False))
     rows = [
-        (number(rate), str(r.number), number(r.value), edge.trouble(r, edge.steps) or "stable")
+        (number(rate), str(r.number), number(r.value), _said(edge, r))
         for rate, readings in edge.sweep.readings.items()
         for r in readings
     ]
@@ -37,29 +37,38 @@ def rates(edge: Edge) -> tuple[Figure, ...]:
 
 
 def curves(
-    edge: Edge, question: Question, tried: Mapping[str, Sequence[Reading]]
+    edge: Edge, question: Question, rate: float, tried: Mapping[str, Sequence[Reading]]
 ) -> tuple[Figure, ...]:
-    """The trainings of what was tried, a colour for each."""
-    panel = curves_panel(tried, edge.metric.name) if edge.metric is not None else None
-    if panel is None or edge.metric is None:
+    """Trainings without the remedy, and of what was tried at a rate; a colour for each."""
+    if edge.metric is None or edge.best is None or edge.unstable is None:
         return ()
-    metric = edge.metric.name
+    metric = one_line(edge.metric.name)
+    without = {f"{number(r)}, none": edge.sweep.readings[r] for r in (edge.best, edge.unstable)}
+    groups = {**without, **{f"{number(rate)}, {name}": found for name, found in tried.items()}}
+    panel = curves_panel(groups, edge.metric.name)
+    if panel is None:
+        return ()
     rows = [
         (name, str(reading.number), number(float(curve.values[-1])))
-        for name, readings in tried.items()
+        for name, readings in groups.items()
         for reading in readings
-        if (curve := reading.curve(metric)) is not None
+        if (curve := reading.curve(edge.metric.name)) is not None
     ]
-    table, cut = limited(("tried", "trial", f"last {one_line(metric)}"), rows)
-    sentence = f"{one_line(metric)} with {listed(tuple(tried), most=6)}."
-    return (Figure(question.key, "Training with the remedy", sentence, (panel,), table, cut),)
+    table, cut = limited(("learning rate and remedy", "trial", f"last {metric}"), rows)
+    sentence = (
+        f"{metric} at the best learning rate, {number(edge.best)}, and at the first unstable one, "
+        f"{number(edge.unstable)}, without; at {number(rate)} with {listed(tuple(tried), most=6)}."
+    )
+    return (Figure(question.key, "Training with and without", sentence, (panel,), table, cut),)
 
 
 def strip(question: Question, found: Comparison) -> tuple[Figure, ...]:
-    """Results over fresh seeds without and with the remedy, and their means."""
+    """Results over fresh seeds before and after, and their means."""
     marks: list[Mark] = []
     rows = []
-    for place, (name, values) in enumerate((("without", found.before), ("with", found.after))):
+    for place, (name, values) in enumerate(
+        (("before", found.before.values), ("after", found.after.values))
+    ):
         if not values:
             continue
         y = np.array(values)
@@ -75,18 +84,21 @@ def strip(question: Question, found: Comparison) -> tuple[Figure, ...]:
     if not marks:
         return ()
     table, cut = limited(("arm", found.metric.name), rows)
-    axis = Axis("", "category", categories=("without", "with"))
-    every = [*found.before, *found.after]
+    axis = Axis("", "category", categories=("before", "after"))
+    every = [*found.before.values, *found.after.values]
     panel = Panel(axis, value_axis(one_line(found.metric.name), every), tuple(marks))
-    return (
-        Figure(question.key, "Over fresh seeds", f"{found}.".capitalize(), (panel,), table, cut),
-    )
+    return (Figure(question.key, "Over fresh seeds", f"{found}.", (panel,), table, cut),)
 
 
 def _sentence(edge: Edge) -> str:
     best = f"{number(edge.best)} is best" if edge.best is not None else "none works"
-    rates = edge.sweep.values
+    rates = tuple(edge.sweep.readings)
     tried = f"From {number(rates[0])} to {number(rates[-1])}, {best}"
     if edge.unstable is None:
         return f"{tried}, and none above it is unstable."
     return f"{tried}; from {number(edge.unstable)} on training is unstable."
+
+
+def _said(edge: Edge, reading: Reading) -> str:
+    trouble = edge.trouble(reading, edge.steps)
+    return "not known" if trouble is None else trouble or "stable"

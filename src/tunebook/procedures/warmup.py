@@ -6,37 +6,28 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tunebook.core.domains import Value
-from tunebook.core.edits import Edit, SetBudget, SetParameter
+from tunebook.core.domains import Choice, Value
 from tunebook.core.evidence import Reading
-from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.results import Results
-from tunebook.core.space import Fixed
-from tunebook.core.study import Budget, Study
-from tunebook.diagnosis.phrases import shown
-from tunebook.procedures import remedy_pictures as pictures
-from tunebook.procedures.answers import Answer, Procedure
-from tunebook.procedures.edge import Edge, find_edge
-from tunebook.procedures.edge import tried as tried_in
-from tunebook.procedures.edge_words import edge_finding, not_to_be_cured
+from tunebook.core.space import Config
+from tunebook.core.study import Study
+from tunebook.procedures import warmup_words as words
+from tunebook.procedures.answers import Procedure
+from tunebook.procedures.edge import Edge, find_edge, whole_steps
+from tunebook.procedures.edge import tried as readings_of
+from tunebook.procedures.edge_words import not_to_be_cured
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.remedies import (
     Comparison,
     Variant,
-    compared,
-    rate_edit,
-    tuned_again,
+    over_seeds,
+    rates_up_to,
+    tuned,
+    with_rate,
 )
 from tunebook.procedures.subjects import Subject
+from tunebook.procedures.warmup_words import GAIN, QUESTION
 
-QUESTION: Final = Question(
-    "probe-warmup",
-    "Does a warm-up let training use higher learning rates, and how short may it be?",
-    "learning-rate-warmup",
-)
-GAIN: Final = Question(
-    "probe-warmup-gain", "Is training with the warm-up better?", "learning-rate-warmup"
-)
 NEEDS: Final = (
     Need("learning_rate", "which it sweeps"),
     Need("warmup_steps", "which it varies"),
@@ -48,54 +39,95 @@ NEEDS: Final = (
 FIRST: Final = 10
 HIGHER: Final = {10: 100}
 LOWER: Final = {10: 3, 3: 1}
-# The longest warm-up, and that from which on the whole run should be longer, as shares of it.
-LONGEST, LONG = 0.1, 0.05
+LONGEST: Final = 0.1
 ORDERS: Final = 3
-# A look at fewer steps than these tells nothing of stability.
-LEAST_STEPS: Final = 100
+# A warm-up of one step is none.
+SHORTEST: Final = 2
+# Steps after a warm-up, where twice the warm-up is less; and those of a whole training at least.
+AFTER: Final = 100
+LEAST_STEPS: Final = 40
 SHORT_STEPS: Final = 1000
+# With a warm-up of the study's own, rates up to this multiple of the best without one are tuned.
+OWN: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came of one length of warm-up at a peak rate."""
+    """What came of one length of warm-up at a peak rate; `trouble` is None where nobody knows."""
 
     steps: int
     readings: tuple[Reading, ...]
-    trouble: str
+    trouble: str | None
 
     @property
     def is_stable(self) -> bool:
-        return not self.trouble
+        return self.trouble == ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """The shortest stable warm-up, at which peak rate, the best rate with it, what that brings.
+
+    `steps` are those of the training after the warm-up, `own` the warm-up of the study itself.
+    """
+
+    peak: float
+    tried: tuple[Tried, ...]
+    length: int
+    rate: float
+    without: float
+    found: Comparison
+    steps: int
+    own: int
 
 
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     """Find the edge of stability, the shortest warm-up beyond it, and what that brings."""
-    total = int(subject.steps or 0)
+    own = _own(subject)
+    # A program's own warm-up is part of its steps; that of the reference loop comes on top.
+    total = whole_steps(subject, "warmup", LEAST_STEPS + (0 if subject.study.task else own))
+    body = total if subject.study.task is not None else total - own
     seeds = int(options.get("seeds") or 5)
-    short = min(total, int(options.get("steps") or SHORT_STEPS))
-    edge = yield from find_edge(subject, goal=QUESTION.text, steps=short)
-    if edge.best is None or edge.unstable is None:
-        return not_to_be_cured(QUESTION, edge, "warm-up")
-    answer = None
-    highest: tuple[float, tuple[Tried, ...]] | None = None
+    short = min(body, int(options.get("steps") or SHORT_STEPS))
+    none = {str(subject.knobs.warmup_steps): 0}
+    edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix=none)
+    if edge.to_cure is None:
+        return not_to_be_cured(subject, QUESTION, edge, "a warm-up")
+    best, unstable = edge.to_cure
+    before, outcomes, cure = None, None, None
+    first: tuple[float, tuple[Tried, ...]] | None = None
     factor: int | None = FIRST
     while factor is not None:
-        peak = float(f"{factor * edge.unstable:.2g}")
-        tried = yield from _lengths(subject, edge, factor, peak, total)
+        peak = float(f"{factor * unstable:.2g}")
+        tried = yield from _lengths(subject, edge, factor, peak, body)
+        first = first or (peak, tried)
         shortest = next((one for one in tried if one.is_stable), None)
         if shortest is None:
-            highest = highest or (peak, tried)
             factor = LOWER.get(factor)
             continue
-        variant, rate = yield from _tuned(subject, factor, edge.best, peak, shortest.steps, total)
-        before = Variant({str(subject.knobs.learning_rate): edge.best}, total)
-        found = yield from compared(
-            subject, f"compare-{factor}u", before, variant, seeds=seeds, goal=GAIN.text
+        if before is None or outcomes is None:
+            before = yield from _before(subject, best, body, short, own)
+            outcomes = yield from over_seeds(
+                subject, "compare-before", before, seeds=seeds, goal=GAIN.text
+            )
+        after = Variant(
+            {str(subject.knobs.warmup_steps): shortest.steps},
+            asked_for(subject, body, shortest.steps),
         )
-        answer = _cured(subject, edge, peak, tried, shortest.steps, rate, found)
+        rates = rates_up_to(best, peak)
+        rate = yield from tuned(subject, f"tune-{factor}u", after, rates, goal=GAIN.text)
+        after = with_rate(subject, after, rate or best)
+        made = yield from over_seeds(
+            subject, f"compare-after-{factor}u", after, seeds=seeds, goal=GAIN.text
+        )
+        found = Comparison(subject.study.objective.metric, outcomes, made)
+        if cure is None or found.is_better:
+            without = float(before.fix[str(subject.knobs.learning_rate)] or 0)
+            cure = Cure(peak, tried, shortest.steps, rate or best, without, found, body, own)
         factor = None if found.is_better else HIGHER.get(factor)
-    return answer if answer is not None else _not_cured(edge, *(highest or (0.0, ())))
+    if cure is None:
+        return words.not_cured(subject, edge, *(first or (0.0, ())))
+    return words.cured(subject, edge, cure)
 
 
 def lengths(total: int) -> tuple[int, ...]:
@@ -104,8 +136,18 @@ def lengths(total: int) -> tuple[int, ...]:
     >>> lengths(10_000)
     (10, 100, 1000)
     """
-    longest = max(int(LONGEST * total), 1)
-    return tuple(sorted({max(longest // 10**power, 1) for power in range(ORDERS)}))
+    longest = max(int(LONGEST * total), SHORTEST)
+    return tuple(sorted({max(longest // 10**power, SHORTEST) for power in range(ORDERS)}))
+
+
+def asked_for(subject: Subject, body: int, warmup: int) -> int:
+    """The steps to ask for: the reference loop puts the warm-up in front of them by itself."""
+    return body if subject.study.task is not None else body + warmup
+
+
+def _own(subject: Subject) -> int:
+    value = subject.value("warmup_steps")
+    return int(value) if isinstance(value, int | float) else 0
 
 
 def _lengths(
@@ -115,132 +157,43 @@ def _lengths(
     rate, warmup = str(subject.knobs.learning_rate), str(subject.knobs.warmup_steps)
     tried: list[Tried] = []
     for length in lengths(total):
-        body = max(2 * length, LEAST_STEPS)
+        after = min(edge.seen_after(max(2 * length, AFTER)), total)
         results = yield subject.stage(
             f"warmup-{factor}u-{length}",
             {warmup: [length]},
-            {rate: peak},
+            {rate: peak, **_constant(subject)},
             goal=QUESTION.text,
-            steps=_steps(subject, body, length),
+            steps=asked_for(subject, after, length),
             replicates=3,
         )
-        readings = tried_in(subject, results)
-        why = edge.first_trouble(readings, body + length)
+        readings = readings_of(results)
+        why = edge.trouble_in(readings, after + length)
         tried.append(Tried(length, readings, why))
-        if not why:
+        if why == "":
             break
     return tuple(tried)
 
 
-def _tuned(
-    subject: Subject, factor: int, best: float, peak: float, length: int, total: int
-) -> Generator[Study, Results, tuple[Variant, float]]:
-    warmup, name = str(subject.knobs.warmup_steps), str(subject.knobs.learning_rate)
-    variant = Variant({warmup: length}, _steps(subject, total, length))
-    again = yield from tuned_again(subject, f"tune-{factor}u", variant, best, peak, goal=GAIN.text)
-    rate = again.best if again.best is not None else best
-    return Variant({**variant.fix, name: rate}, variant.steps), rate
+def _constant(subject: Subject) -> Config:
+    """A constant rate after the warm-up, where the program is known to have one.
+
+    A decay that is squeezed into few steps would hide what the peak rate does.
+    """
+    name = subject.knobs.schedule
+    if name is None:
+        return {}
+    source = subject.study.space[name].source if name in subject.study.space else None
+    offered = isinstance(source, Choice) and source.contains("constant")
+    return {name: "constant"} if subject.study.task is not None or offered else {}
 
 
-def _steps(subject: Subject, body: int, warmup: int) -> int:
-    """The steps to ask for: the reference loop puts the warm-up in front of them by itself."""
-    return body if subject.study.task is not None else body + warmup
-
-
-def _cured(
-    subject: Subject,
-    edge: Edge,
-    peak: float,
-    tried: tuple[Tried, ...],
-    length: int,
-    rate: float,
-    found: Comparison,
-) -> Answer:
-    total = int(subject.steps or 0)
-    sentence = (
-        f"Training is unstable from a learning rate of {shown(edge.unstable or 0)} on "
-        f"({edge.trouble_at(edge.unstable or 0)}). After a warm-up of {length} steps it is stable "
-        f"at {shown(peak)} too."
-    )
-    shorter = [str(one.steps) for one in tried if not one.is_stable]
-    if shorter:
-        sentence += f" {', '.join(shorter)} steps are too short."
-    numbers = {"warmup": float(length), "unstable": edge.unstable or 0.0, "peak": peak}
-    cure = Finding(
-        QUESTION,
-        Verdict.WATCH if found.is_better else Verdict.GOOD,
-        sentence,
-        _advice(subject, length, rate, found),
-        numbers=numbers,
-        trials=tuple(r.number for one in tried for r in one.readings),
-        method="rise of the training loss above its lowest level, against AR(1) noise",
-    )
-    gain = Finding(
-        GAIN,
-        Verdict.WATCH if found.is_better else Verdict.GOOD,
-        f"At its best learning rate, {shown(rate)}, with the warm-up against "
-        f"{shown(edge.best or 0)} without: {found}.",
-        "" if found.is_better else "Leave the warm-up out: it does not pay.",
-        numbers={"p": found.p} if found.p is not None else {},
-        method="Welch's one-sided test over fresh seeds, at 2.5%",
-    )
-    because = f"the shortest warm-up with which a learning rate of {shown(peak)} is stable"
-    edits: list[Edit] = []
-    if found.is_better:
-        edits.append(SetParameter(str(subject.knobs.warmup_steps), Fixed(length), because))
-        edits += rate_edit(subject, rate, "with the warm-up, higher rates are stable")
-        edits += _longer(subject, length, total)
-    return Answer(
-        (cure, gain, edge_finding(edge)),
-        (
-            *pictures.curves(edge, QUESTION, _named(tried)),
-            *pictures.strip(GAIN, found),
-            *pictures.rates(edge),
-        ),
-        tuple(edits),
-        (str(subject.knobs.learning_rate),) if edits else (),
-    )
-
-
-def _longer(subject: Subject, length: int, total: int) -> list[Edit]:
-    """The run grows by the warm-up; where that is a large share of it, by more."""
-    if subject.knobs.steps is not None:
-        return []
-    if length > LONG * total:
-        steps = round(length / LONG)
-        return [SetBudget(Budget(steps), f"the warm-up of {length} steps is over 5% of {total}")]
-    if subject.study.task is None:
-        return [SetBudget(Budget(total + length), "the warm-up comes on top of the steps")]
-    return []
-
-
-def _advice(subject: Subject, length: int, rate: float, found: Comparison) -> str:
-    if not found.is_better:
-        return "Training at such rates is no better than without: keep what you have."
-    name = subject.knobs.warmup_steps
-    return (
-        f"Set {name} to {length}, prepend it to the schedule, and tune the learning rate again "
-        f"around {shown(rate)}."
-    )
-
-
-def _not_cured(edge: Edge, peak: float, tried: tuple[Tried, ...]) -> Answer:
-    longest = max((one.steps for one in tried), default=0)
-    why = tried[-1].trouble if tried else ""
-    sentence = (
-        f"Training is unstable from a learning rate of {shown(edge.unstable or 0)} on, and no "
-        f"warm-up of up to {longest} steps makes {shown(peak)}, or any rate down to that, stable "
-        f"({why})."
-    )
-    advice = (
-        "Try clipping, which cures what warm-up cannot: tunebook probe clipping. After that: "
-        "another optimiser, normalisation inside the residual, residual branches that begin at "
-        "zero; a lower learning rate last."
-    )
-    finding = Finding(QUESTION, Verdict.WATCH, sentence, advice)
-    drawn = (*pictures.curves(edge, QUESTION, _named(tried)), *pictures.rates(edge))
-    return Answer((finding, edge_finding(edge)), drawn)
-
-
-def _named(tried: tuple[Tried, ...]) -> dict[str, tuple[Reading, ...]]:
-    return {f"a warm-up of {one.steps} steps": one.readings for one in tried}
+def _before(
+    subject: Subject, best: float, body: int, short: int, own: int
+) -> Generator[Study, Results, Variant]:
+    """What the warm-up is compared with: the study's own, as well tuned at the full length."""
+    variant = Variant({str(subject.knobs.warmup_steps): own}, asked_for(subject, body, own))
+    if not own and short == body:
+        return with_rate(subject, variant, best)
+    rates = rates_up_to(best, (OWN if own else 10**0.5) * best)
+    rate = yield from tuned(subject, "tune-before", variant, rates, goal=GAIN.text)
+    return with_rate(subject, variant, rate or best)
