@@ -131,6 +131,12 @@ def test_sizes_that_leave_nothing_are_refused() -> None:
 
 
 def test_the_limit_comes_from_the_option_the_study_or_what_is_free() -> None:
-    for options, limit in (({"memory": 2**31}, 2**31), ({"free_memory": 2**32}, 2**32)):
-        study = next(probe(subject(), options))
+    for name, value, limit in (
+        ("memory", 2**31, 2**31),
+        ("memory", "4GB", 2**32),
+        ("free_memory", 2**30, 2**30),
+    ):
+        study = next(probe(subject(), {name: value, "free_memory": 2**30}))
         assert study.resources.memory == limit
+    with pytest.raises(StudyError, match="memory: expected a size such as 4GB"):
+        next(probe(subject(), {"memory": "much"}))

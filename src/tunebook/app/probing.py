@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Final
 
 from tunebook.app import places, workflow
 from tunebook.app.progress import Display
@@ -21,6 +22,7 @@ from tunebook.core.representation import titled, value_text
 from tunebook.core.results import Results
 from tunebook.core.study import Asked, Study
 from tunebook.diagnosis.gathering import gather
+from tunebook.execution.memory import free_bytes
 from tunebook.procedures import needs, starting, subjects
 from tunebook.procedures.answers import Answer, follow
 from tunebook.procedures.catalogue import Probe, named
@@ -30,6 +32,9 @@ from tunebook.running.loop import Ending
 from tunebook.sampling import sampler_for
 from tunebook.stats.threads import one_thread
 from tunebook.storage.sqlite import BOOK, open_store
+
+# Of the memory that is free when a probe begins; the rest is left to the machine.
+_USABLE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +100,8 @@ def ask(
     if before is None or again:
         first = starting.start(about, _so_far(study.name, folder), given)
         number = before.round + 1 if before else 1
-        chosen = {**(defaults or {}), **options}
+        free = {"free_memory": int(_USABLE * free_bytes())} if probe.limited else {}
+        chosen = {**free, **(defaults or {}), **options}
         return Asked(
             name,
             about,

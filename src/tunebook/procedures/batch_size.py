@@ -98,7 +98,7 @@ def _plan(subject: Subject, options: Mapping[str, Value]) -> Plan:
             f"the largest batch size, {largest}, is below the smallest, {smallest}; "
             "give --largest a larger value or --smallest a smaller one"
         )
-    steps, memory = _number(options, "steps"), _number(options, "memory")
+    steps, memory = _number(options, "steps"), _memory(options)
     limit = memory or subject.study.resources.memory or _number(options, "free_memory")
     return Plan(
         powers(smallest, largest),
@@ -297,6 +297,17 @@ def _power(size: int) -> int:
 def _number(options: Mapping[str, Value], name: str) -> float | None:
     value = options.get(name)
     return float(value) if isinstance(value, int | float) else None
+
+
+def _memory(options: Mapping[str, Value]) -> float | None:
+    """The limit in bytes, given as a number of them or as text such as 8GB."""
+    from tunebook.studyfile.contents import memory_bytes
+
+    given = options.get("memory")
+    try:
+        return memory_bytes(given) if isinstance(given, str) else _number(options, "memory")
+    except ValueError as error:
+        raise StudyError(f"memory: {error}") from None
 
 
 def _signed(share: float) -> str:

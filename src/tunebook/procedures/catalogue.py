@@ -21,7 +21,7 @@ class Probe:
     """A procedure that people can ask for.
 
     The trials of a stage whose name begins with one of `timed` are measured by the clock, and run
-    one at a time.
+    one at a time. One that tries how much fits, `limited`, is told how much memory is free.
     """
 
     name: str
@@ -29,6 +29,7 @@ class Probe:
     needs: tuple[Need, ...]
     begin: Callable[[Subject, Options], Procedure]
     timed: tuple[str, ...] = ()
+    limited: bool = False
 
 
 PROBES: Final[Mapping[str, Probe]] = {
@@ -45,6 +46,7 @@ PROBES: Final[Mapping[str, Probe]] = {
             batch_size.NEEDS,
             batch_size.probe,
             timed=("sizes", "memory"),
+            limited=True,
         ),
     )
 }

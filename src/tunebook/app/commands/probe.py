@@ -109,7 +109,7 @@ def _command(name: str) -> Callable[[Callable[..., Mapping[str, Value]]], None]:
 SweepSteps = Annotated[
     int | None,
     typer.Option(
-        "--steps", help="Steps of the sweep's trials [default: at most 1000].", metavar="N", min=100
+        "--steps", help="Steps of the sweep's trials [default: at most 1000].", metavar="N", min=40
     ),
 ]
 Seeds = Annotated[
@@ -182,12 +182,23 @@ def warmup(steps: SweepSteps = None, seeds: Seeds = 5) -> Mapping[str, Value]:
 
 
 @_command("clipping")
-def clipping(steps: SweepSteps = None, seeds: Seeds = 5) -> Mapping[str, Value]:
+def clipping(
+    steps: SweepSteps = None,
+    seeds: Seeds = 5,
+    off: Annotated[
+        float | None,
+        typer.Option(
+            "--off",
+            help="The value that means no clipping [default: null; a command may need 0].",
+            metavar="VALUE",
+        ),
+    ] = None,
+) -> Mapping[str, Value]:
     """The threshold of gradient clipping that makes training stable, and what it brings.
 
-    Example: tunebook probe clipping study.yaml
+    Example: tunebook probe clipping study.yaml --off 0
     """
-    return {"steps": steps, "seeds": seeds}
+    return {"steps": steps, "seeds": seeds, "off": off}
 
 
 @_command("variance")
@@ -276,7 +287,7 @@ def batch_size(
     """
     own = {"smallest": smallest, "largest": largest, "steps": steps, "memory": _memory(memory)}
     wanted = {"to_goal": to_goal or None, "goal": goal, "sizes": _sizes(sizes), "seeds": seeds}
-    return {**own, **wanted, "free_memory": _usable_memory()}
+    return {**own, **wanted}
 
 
 def _memory(text: str | None) -> int | None:
@@ -287,13 +298,6 @@ def _memory(text: str | None) -> int | None:
         return memory_bytes(int(text) if text.isdigit() else text) if text is not None else None
     except ValueError as error:
         raise typer.BadParameter(f"--memory: {error}") from None
-
-
-def _usable_memory() -> int:
-    """Most of what is free; the rest is left to the machine."""
-    from tunebook.execution.memory import free_bytes
-
-    return int(0.8 * free_bytes())
 
 
 def _sizes(text: str | None) -> str | None:
