@@ -17,7 +17,7 @@ from tunebook.core.space import Setting
 from tunebook.core.study import Asked
 from tunebook.core.trials import FromSequence, Trial
 from tunebook.procedures.fitting import Fit, fit_of, fitted, is_falling, left_over, needed
-from tunebook.procedures.subjects import Subject
+from tunebook.procedures.subjects import Subject, completed
 
 EXACT = Fit("train/error", 0.0, {}, smooth=False)
 BATCHES = Fit("train/loss", 0.1, {}, smooth=True)
@@ -40,7 +40,7 @@ def test_what_tells() -> None:
     assert fit_of(subject, None) == replace(EXACT, smooth=True)
     assert fit_of(subject, 0.1) == BATCHES
     assert fit_of(subject_of({"lr": 0.1}, Knobs(learning_rate="lr")), None) is None
-    task = replace(subject.study, program=None, task="x:y", knobs=Knobs(learning_rate="lr"))
+    task = completed(replace(subject.study, program=None, task="x:y", knobs=Knobs()))
     found = fit_of(Subject(Asked("steps", task)), None)
     assert found is not None and found.metric == "train_sample/error" and found.fix
 

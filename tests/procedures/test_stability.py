@@ -177,7 +177,7 @@ def test_a_missing_gradient_norm_is_unknown_with_its_line() -> None:
     answer, _ = asked(simulated(), knobs)
     (lacking,) = [f for f in answer.findings if f.question.key == "probe-stability-gradients"]
     assert lacking.verdict is Verdict.UNKNOWN
-    assert remedy("grad_norm") in lacking.advice and "run.log" in lacking.advice
+    assert remedy("grad_norm", None) in lacking.advice and "run.log" in lacking.advice
     both, _ = asked(simulated())
     assert [f.question.key for f in both.findings] == ["probe-stability"]
 

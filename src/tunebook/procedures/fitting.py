@@ -16,9 +16,9 @@ from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Judge
 from tunebook.stats.curves import end_slope
 from tunebook.stats.goal_steps import WINDOW, Reached, step_of_goal
+from tunebook.training.knobs import LOOP_KNOBS
 
-# The reference loop's error on examples that it learns from, where it is asked for so many.
-TASK_ERROR: Final = "train_sample/error"
+# The reference loop's error is that of so many of the examples that it learns from.
 TASK_SAMPLE: Final = 2000
 # A curve goes on falling when, at its present slope, as many steps again would take this share off.
 STILL_FALLING: Final = 0.25
@@ -48,12 +48,11 @@ def fit_of(subject: Subject, loss: float | None) -> Fit | None:
     knobs = subject.knobs
     if loss is not None and knobs.train_loss is not None:
         return Fit(knobs.train_loss, loss, {}, smooth=True)
-    if knobs.train_error is not None:
-        return Fit(knobs.train_error, 0.0, {}, smooth=True)
-    # What a task measures on its validation set it measures on a sample of the training set too.
-    if subject.study.task is not None and subject.study.objective.metric.name == "valid/error":
-        return Fit(TASK_ERROR, 0.0, {"train_sample": TASK_SAMPLE}, smooth=False)
-    return None
+    if knobs.train_error is None:
+        return None
+    if subject.study.task is not None and knobs.train_error == LOOP_KNOBS.train_error:
+        return Fit(knobs.train_error, 0.0, {"train_sample": TASK_SAMPLE}, smooth=False)
+    return Fit(knobs.train_error, 0.0, {}, smooth=True)
 
 
 def fitted(reading: Reading, fit: Fit) -> Reached | None:

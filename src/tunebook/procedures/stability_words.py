@@ -97,7 +97,7 @@ def unseen(question: Question, subject: Subject, made: Sweep) -> Finding:
         Verdict.UNKNOWN,
         f"The best {made.parameter} is {shown(made.best or 0)}, but no loss has {FEWEST} points in "
         "a short training: what goes wrong early is not seen.",
-        f"Show it: {remedy(knob)}.",
+        f"Show it: {remedy(knob, subject.study)}.",
         numbers={"best": made.best or 0},
     )
 
@@ -114,7 +114,7 @@ def lacking(subject: Subject, results: Results) -> tuple[Finding, ...]:
             Verdict.UNKNOWN,
             f"{what} the norm of the gradient: outliers that come before a loss rises are not "
             "seen.",
-            f"Before any clipping, {remedy('grad_norm')}.",
+            f"Before any clipping, {remedy('grad_norm', subject.study)}.",
         ),
     )
 
@@ -154,7 +154,8 @@ def _further(seen: Seen) -> str:
     kinds = {multiple: seen.kind(multiple) for multiple in (5, 10) if seen.courses[multiple]}
     bad = [str(multiple) for multiple, kind in kinds.items() if kind is not Kind.STABLE]
     if bad:
-        return f" {listed(bad)} times that rate is unstable, which is no harm."
+        are = "is" if len(bad) == 1 else "are"
+        return f" {listed(bad)} times that rate {are} unstable, which is no harm."
     return " Nor are 5 and 10 times that rate unstable." if len(kinds) == 2 else ""
 
 

@@ -81,11 +81,14 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     most = int(wanted or subject.steps or 0)
     fit = fit_of(subject, None if loss is None else float(loss))
     if not most:
-        raise StudyError(f"the probe steps needs a number of steps: {remedy(MAX_STEPS)}")
+        raise StudyError(
+            f"the probe steps needs a number of steps: {remedy(MAX_STEPS, subject.study)}"
+        )
     if fit is None:
         raise StudyError(
             "the probe steps cannot see whether the training set is fitted: "
-            f"{remedy('train_error')}; or {remedy('train_loss')}, and give a low level by --loss"
+            f"{remedy('train_error', subject.study)}; or {remedy('train_loss', subject.study)}, and "
+            "give a low level by --loss"
         )
     made = yield from sweep(
         subject,

@@ -32,9 +32,9 @@ METHOD: Final = (
     "level, between two evaluations, over all seeds of the fastest rate"
 )
 # What is true of every number of steps that was found so.
-NEVER_TUNE: Final = (
-    "Never tune the number of steps itself. Augmentation, dropout and smaller batches raise the "
-    "steps needed; in doubt, train longer."
+NEVER_TUNE: Final = "Never tune the number of steps itself."
+RAISES: Final = (
+    "Augmentation, dropout and smaller batches raise the steps needed; in doubt, train longer."
 )
 # Parameters of the reference loop that plan the decay, and are planned anew with its steps.
 DECAY: Final = ("decay_steps", "lr_floor", "lr_power")
@@ -54,7 +54,7 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
             f"No trial logged {fit.metric}: all of {counted(len(made.broken), 'rate')} broke, or "
             "the program does not log it.",
             f"Look at one of them: tunebook show STUDY TRIAL. To have it logged, "
-            f"{remedy('train_error')}.",
+            f"{remedy('train_error', subject.study)}.",
         )
     tried = f"from {shown(made.values[0])} to {shown(made.values[-1])}"
     if made.best is None:
@@ -81,10 +81,14 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
         f"is fitted ({fit.words}) after {_between(low, high)} steps: {shown(guess)} steps are a "
         f"first guess for a trial.{_caveat(subject)}"
     )
-    have, verdict, advice = subject.steps, Verdict.GOOD, NEVER_TUNE
+    have = subject.steps
     if have is not None and high > have:
         verdict = Verdict.WATCH
-        advice = f"Give trials {shown(guess)} steps; they have {shown(have)}. {NEVER_TUNE}"
+        advice = f"Give trials {shown(guess)} steps; they have {shown(have)}. {RAISES} {NEVER_TUNE}"
+    else:
+        verdict = Verdict.GOOD
+        sentence += f" The study's {shown(have)} are enough for that." if have else ""
+        advice = f"{RAISES} {NEVER_TUNE}"
     numbers = {"rate": made.best, "after": low, "until": high, "guess": float(guess)}
     return Finding(question, verdict, sentence, advice, numbers=numbers, method=METHOD), guess
 
@@ -107,11 +111,17 @@ def histogram_picture(subject: Subject) -> tuple[Figure, ...]:
 
 
 def edits(subject: Subject, guess: int | None, later: Finding | None) -> tuple[Edit, ...]:
-    """The steps to give a trial: by the study's own results where they tell, else the guess."""
+    """The steps to give a trial: by the study's own results where they tell, else the guess.
+
+    A study that has more than the guess keeps them until its results say that they are too many:
+    what regularises raises the steps needed.
+    """
     have, knobs = subject.steps, subject.knobs
     if knobs.steps_unit != "steps":
         return ()
     steps, because = guess, "The fewest steps in which the training set was fitted: a first guess."
+    if have is not None and guess is not None and guess <= have:
+        steps = None
     if later is not None and later.verdict is Verdict.GOOD:
         return ()
     if later is not None and later.verdict is Verdict.WATCH and have:
@@ -183,7 +193,7 @@ def _between(low: float, high: float) -> str:
 
 def _caveat(subject: Subject) -> str:
     """What could not be switched off, and how to tell."""
-    wanted = {"no_regularisation": "regularisation", "schedule": "a schedule"}
+    wanted = {"no_regularisation": "regularisation", "schedule": "schedule"}
     if subject.study.task is None:
         wanted["no_augmentation"] = "augmentation"
     missing = [knob for knob in wanted if subject.knobs.missing(knob)]
@@ -192,5 +202,5 @@ def _caveat(subject: Subject) -> str:
     what = listed([wanted[knob] for knob in missing])
     return (
         f" It is assumed that there is no {what.replace(' and ', ' or ')}; else, "
-        f"{remedy(missing[0])}."
+        f"{remedy(missing[0], subject.study)}."
     )

@@ -21,6 +21,8 @@ LOOP_KNOBS: Final = Knobs(
     # Known only where a study names it: of no other task is it known whether its split is random.
     seed_split="seed_split",
     train_loss="train/loss",
+    # Of a task that measures an error, where train_sample says on how many examples.
+    train_error="train_sample/error",
     grad_norm="grad_norm",
 )
 # What these parameters are in a study that does not name them.
