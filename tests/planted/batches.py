@@ -55,7 +55,7 @@ def keeps_nothing(run: Run) -> None:
 
 
 def hungry(run: Run) -> None:
-    """A batch needs a megabyte for each example."""
+    """A batch needs two megabytes for each example, while it is copied."""
     for step in steps_of(run):
         held = bytearray(b"x" * (int(number(run, "batch_size")) << 20))
         time.sleep(2e-3)

@@ -89,6 +89,12 @@ def test_processes_are_counted(arguments: tuple[str, ...], count: int) -> None:
     assert processes(study) == count
 
 
+def test_a_busy_machine_leaves_it_unknown() -> None:
+    found = finding_of(Machine(drift=0.5, waits={"data": 0.01}))
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.sentence.startswith("The machine was busy")
+
+
 def test_falling_throughput_is_memorys() -> None:
     def train(config, seed, steps):  # type: ignore[no-untyped-def]
         size = float(str(config["batch_size"]))

@@ -68,7 +68,13 @@ def test_it_is_watched_for_long_enough() -> None:
             study = procedure.send(results_of(study, Machine().train))
     except StopIteration as ended:
         (size,) = ended.value.tried
-    study = next(watch_memory(subject(), size, 1, 2**30))
+    watching = watch_memory(subject(), size, 1, 2**30)
+    study = next(watching)
     assert study.budget is not None
     assert study.budget.amount == pytest.approx(12 / 0.0164, rel=0.05)
     assert study.resources.memory == 2**30
+    # It had only 20 looks: once more, and longer.
+    longer = watching.send(results_of(study, Machine(every=36).train))
+    assert longer.name.endswith(".memory-2")
+    assert longer.budget is not None
+    assert longer.budget.amount >= 2.5 * study.budget.amount

@@ -43,8 +43,6 @@ NEEDS: Final = (
 )
 SMALLEST: Final = 8
 LARGEST: Final = 65536
-# Repeated trials of a size that differ by more leave its time unknown.
-BUSY: Final = 0.15
 # Two sizes whose throughput differs by less are as fast as one another.
 _ALIKE: Final = 0.1
 
@@ -135,7 +133,7 @@ def _finding(subject: Subject, measured: Measured, retune: tuple[str, ...]) -> F
     alike = best.size == current or (faster is not None and abs(faster - 1.0) <= _ALIKE)
     searched = not isinstance(_source(subject), Fixed | Derived)
     verdict = Verdict.GOOD if alike and not searched else Verdict.WATCH
-    if trying.drift > BUSY:
+    if trying.is_busy:
         verdict = Verdict.UNKNOWN
     numbers = {"recommended": float(best.size), "largest_fitting": float(trying.fitting[-1].size)}
     line = measured.line
@@ -160,22 +158,28 @@ def _sentence(measured: Measured) -> str:
     text += f"; {trying.ended}."
     rate = f"{rate_text(best.throughput or 0.0)} examples per second"
     following = next((g for g in measured.saturation.gains if g.smaller == best.size), None)
-    if following is not None:
+    if following is None:
+        text += f" Throughput rises up to {size_text(best.size)}, with {rate}."
+    elif measured.saturation.stops_at != best.size and following.per_doubling.estimate > STOPPED:
+        # Neighbours are too noisy to show it.
+        text += (
+            f" Throughput stops rising at about {size_text(best.size)}, with {rate}, as all sizes "
+            "together have it."
+        )
+    else:
         gain = following.per_doubling
         text += (
             f" Throughput stops rising at {size_text(best.size)}, with {rate}: "
             f"{size_text(following.larger)} brings {_signed(gain.estimate)} "
             f"({_signed(gain.low)} to {_signed(gain.high)})."
         )
-    else:
-        text += f" Throughput rises up to {size_text(best.size)}, with {rate}."
     if line is not None:
         text += (
             f" A step takes {seconds_text(line.fixed.estimate)} and "
             f"{seconds_text(line.per_example.estimate)} for each example"
         )
         text += "." if line.fits else f" (off by {percent(line.largest)} at {size_text(line.at)})."
-    if trying.drift > BUSY:
+    if trying.is_busy:
         text += (
             f" But repeated trials of one size differ by {percent(math.expm1(trying.drift))}: the "
             "machine was busy with other things."
@@ -193,7 +197,7 @@ def _advice(
 ) -> str:
     name, best = subject.knobs.batch_size, measured.recommended
     parts = []
-    if measured.trying.drift > BUSY:
+    if measured.trying.is_busy:
         parts.append("Probe again, with --again, when the machine has nothing else to do.")
     elif alike:
         parts.append(f"{name} can stay at {size_text(_current(subject))}.")
@@ -227,7 +231,7 @@ def _edits(
     chosen = next((t for t in measured.trying.fitting if t.size == size), measured.recommended)
     faster = (chosen.throughput or 0.0) / now if now else None
     alike = reached is None and faster is not None and abs(faster - 1.0) <= _ALIKE
-    busy = reached is None and measured.trying.drift > BUSY
+    busy = reached is None and measured.trying.is_busy
     if busy or (fixed and (size == _current(subject) or alike)):
         return ()
     because = (

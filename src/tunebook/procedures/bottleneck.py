@@ -67,6 +67,8 @@ def limit(measured: Measured, several: bool) -> Limit:
         return Limit.INPUT
     if best.waits.get("sync", 0.0) >= NOTABLE:
         return Limit.SYNCHRONISATION
+    if trying.is_busy:
+        return Limit.UNKNOWN
     rises = measured.saturation.stops_at is None and best is trying.fitting[-1]
     if rises and any(tried.fate is Fate.OUT_OF_MEMORY for tried in trying.tried):
         return Limit.CAPACITY
@@ -176,6 +178,11 @@ def _fallen_text(measured: Measured) -> str:
 def _open_text(measured: Measured, several: int) -> tuple[str, str]:
     """What cannot be told, and what would tell it."""
     line, best = measured.line, measured.recommended
+    if measured.trying.is_busy:
+        return (
+            "The machine was busy with other things: times do not say what limits them.",
+            "Probe again, with --again, when it has nothing else to do.",
+        )
     if line is None:
         return "Too few sizes could be timed to say what limits them.", SAY_DATA
     share = fixed_share(line, best.size)

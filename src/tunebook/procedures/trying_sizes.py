@@ -27,6 +27,8 @@ _CHUNK: Final = 4
 _PILOT_STEPS: Final = 32
 # A machine is never quite quiet: sizes are tried in turn, twice.
 _REPEATS: Final = 2
+# Repeated trials of a size that differ by more leave its time unknown.
+BUSY: Final = 0.15
 # A size is timed for about so long, over at least so many points of its curves.
 _SECONDS: Final = 2.0
 _POINTS: Final = 16
@@ -91,6 +93,11 @@ class Trying:
         """Those below the first that does not fit: a larger one that does is no rule."""
         first = next((t.size for t in self.tried if t.fate is not Fate.FITS), math.inf)
         return tuple(t for t in self.tried if t.size < first)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the machine had other things to do, so that times say little."""
+        return self.drift > BUSY
 
     @property
     def timed(self) -> dict[float, StepTimes]:

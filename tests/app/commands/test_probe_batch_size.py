@@ -86,12 +86,12 @@ def test_what_a_study_lacks_is_named_with_its_lines(
 def test_running_out_of_memory_is_an_answer(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A megabyte for each example and a limit of 100 MB, really allocated."""
-    options = ("--memory", "100MB", "--largest", 256)
+    """Two megabytes for each example and a limit of 100 MB, really allocated."""
+    options = ("--memory", "100MB", "--largest", 128)
     found = probed(capsys, write(folder, "hungry", steps=20), *options)
     finding = found["probe-batch-size"]
-    assert finding["numbers"]["largest_fitting"] == 64
-    assert "128 ran out of memory" in finding["sentence"]
+    assert finding["numbers"]["largest_fitting"] == 32
+    assert "64 ran out of memory" in finding["sentence"]
 
 
 @pytest.mark.long
