@@ -85,10 +85,10 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
             f"the probe steps needs a number of steps: {remedy(MAX_STEPS, subject.study)}"
         )
     if fit is None:
+        error, low = (remedy(knob, subject.study) for knob in ("train_error", "train_loss"))
         raise StudyError(
             "the probe steps cannot see whether the training set is fitted: "
-            f"{remedy('train_error', subject.study)}; or {remedy('train_loss', subject.study)}, and "
-            "give a low level by --loss"
+            f"{error}; or {low}, and give a low level by --loss"
         )
     made = yield from sweep(
         subject,
