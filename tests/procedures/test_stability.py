@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import math
 from pathlib import Path
 
@@ -229,6 +231,8 @@ def test_it_needs_a_learning_rate_and_steps() -> None:
 # A quadratic bowl: the higher the rate, the faster the shallow side falls, until the steep side
 # throws it out. The best rate is at the edge of stability by construction.
 BOWL = """\
+import importlib
+import json
 import math
 
 def train(run):
@@ -260,12 +264,31 @@ def test_at_the_command_line(
     curvature: float,
     verdict: str,
 ) -> None:
-    import json
 
     monkeypatch.chdir(tmp_path)
     Path("bowl.py").write_text(BOWL.format(curvature=curvature, useful=1e9))
     Path("bowl.yaml").write_text(BOWL_STUDY)
     done = call(capsys, "probe", "stability", "bowl.yaml", "--json")
+    assert done.code == 0, done.err
+    (found,) = [f for f in json.loads(done.out)["findings"] if f["question"] == "probe-stability"]
+    assert found["verdict"] == verdict, found
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("place", "verdict"), [("outside", "problem"), ("inside", "good")])
+def test_a_residual_network_and_its_healthy_twin(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    place: str,
+    verdict: str,
+) -> None:
+    """Normalisation outside the residual is unstable above the best rate, inside it is not."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "planted"))
+    residual = importlib.import_module("residual")
+    Path("study.yaml").write_text(residual.study(place))
+    done = call(capsys, "probe", "stability", "study.yaml", "--json")
     assert done.code == 0, done.err
     (found,) = [f for f in json.loads(done.out)["findings"] if f["question"] == "probe-stability"]
     assert found["verdict"] == verdict, found
