@@ -11,6 +11,7 @@ import pytest
 
 import tunebook
 from coordination import small_study
+from probed import write_probed
 from tunebook.core.errors import ProgramError, StudyChanged, StudyError
 
 STUDY = small_study(trials=1)
@@ -100,3 +101,67 @@ def test_mistakes_are_told_as_such(here: Path) -> None:
     tunebook.run(STUDY, train, inline=True, quiet=True)
     with pytest.raises(StudyChanged, match="seed: 0 -> 1"):
         tunebook.run(replace(STUDY, seed=1), train, inline=True, quiet=True)
+
+
+# Probes.
+
+
+@pytest.fixture
+def probed(here: Path) -> tunebook.Study:
+    return tunebook.read(write_probed(here).relative_to(here))
+
+
+def test_a_probe_from_python(probed: tunebook.Study, capsys: pytest.CaptureFixture[str]) -> None:
+    made = tunebook.probe("variance", probed, seeds=2, workers=2)
+    assert [finding.question.key for finding in made.findings] == [
+        *("probe-variance", "probe-seeds", "probe-variance-sources"),
+    ]
+    assert "Over 2 seeds" in made._repr_html_()
+    err = capsys.readouterr().err
+    assert err.startswith("Starts from the values of small, with x in the middle of its range.\n")
+    report = tunebook.report_on("small.variance.all")
+    assert "Over 2 seeds" in str(report)
+    assert str(report).count("Over 2 seeds") == 1
+    # Judged anew, it is a study like any other.
+    other = tunebook.report_on("small.variance.all", "last")
+    assert "Over 2 seeds" not in str(other)
+
+
+def test_a_probe_of_a_function_and_of_a_study_of_the_book(here: Path) -> None:
+    tunebook.run(STUDY, train, inline=True, quiet=True)
+    made = tunebook.probe("variance", STUDY.name, train, seeds=2, given={"x": 0.2}, quiet=True)
+    assert made.report is not None
+    assert made.report.study.asked is not None
+    assert dict(made.report.study.asked.start)["x"] == 0.2
+    again = tunebook.probe("variance", STUDY, train, again=True, seeds=2, quiet=True)
+    assert again.report is not None
+    assert again.report.study.name == f"{STUDY.name}.variance-2.same"
+
+
+def test_options_that_a_probe_does_not_have(probed: tunebook.Study) -> None:
+    for options, text in (
+        ({"seed": 3}, "the probe variance has no option 'seed'; did you mean 'seeds'?"),
+        ({"xyz": 3}, "the probe variance has no option 'xyz'; it has seeds, difference"),
+        ({"seeds": "ten"}, "seeds of the probe variance is a whole number, got 'ten'"),
+        ({"seeds": 2.5}, "seeds of the probe variance is a whole number, got 2.5"),
+        ({"difference": True}, "difference of the probe variance is a number, got True"),
+    ):
+        with pytest.raises(StudyError) as caught:
+            tunebook.probe("variance", probed, quiet=True, **options)  # type: ignore[arg-type]
+        assert str(caught.value) == text
+    with pytest.raises(tunebook.TunebookError, match="no probe is named 'varience'; did you mean"):
+        tunebook.probe("varience", probed)
+
+
+def test_a_probe_whose_program_breaks_says_so(
+    probed: tunebook.Study, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(run: tunebook.Run) -> None:
+        raise ValueError("no data")
+
+    made = tunebook.probe("variance", probed, broken, seeds=6)
+    assert made.report is None
+    assert made.findings == ()
+    assert "Mend the program and probe again" in capsys.readouterr().err
+    assert "no data" in str(made)
+    assert "no data" in made._repr_html_()

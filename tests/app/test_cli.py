@@ -24,10 +24,19 @@ CHOSEN = {"fixed", "outcomes", "params", "setting", "metrics", "differences", "e
 KINDS = {type(None): "null", bool: "boolean", int: "number", float: "number", str: "text"}
 
 
+def commands() -> Iterator[tuple[str, Any]]:
+    """Every command with its name, and those of a group after it."""
+    group: Any = get_command(cli.app)
+    yield "", group
+    for name, command in sorted(group.commands.items()):
+        yield name, command
+        for inner, one in sorted(getattr(command, "commands", {}).items()):
+            yield f"{name} {inner}", one
+
+
 def flags() -> Iterator[str]:
     """A line for each argument and option of each command."""
-    group: Any = get_command(cli.app)
-    for name, command in [("", group), *sorted(group.commands.items())]:
+    for name, command in commands():
         for parameter in command.params:
             spelled = ", ".join(parameter.opts)
             facts = [parameter.metavar or ("" if parameter.is_flag else "?")]
@@ -74,6 +83,7 @@ def test_the_shapes_of_json(book: Path, capsys: pytest.CaptureFixture[str]) -> N
         *shapes(*(["show", name, "--json"] for name in studies)),
         *shapes(*(["show", "mixed", str(n), "--json"] for n in range(1, 9))),
         *shapes(["compare", "size/1", "size/2", "mixed/1", "--json"]),
+        *shapes(["probe", "variance", "size.yaml", "--seeds", "2", "--json"]),
         *shapes(["book", "--json"]),
         *shapes(*(["report", name, "--json"] for name in studies)),
     ]
@@ -95,11 +105,12 @@ def test_every_command_has_an_example_and_a_line_that_is_not_cut(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     overview = call(capsys, "--help")
-    group: Any = get_command(cli.app)
     assert overview.code == 0
     assert "..." not in overview.out.partition("Commands:")[2]
-    for name in group.commands:
-        shown = call(capsys, name, "-h").out
+    for name, _ in commands():
+        if not name:
+            continue
+        shown = call(capsys, *name.split(), "-h").out
         assert f"Example: tunebook {name}" in shown
         assert max(map(len, shown.splitlines())) <= 80
 

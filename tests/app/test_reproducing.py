@@ -10,12 +10,34 @@ import pytest
 
 from coordination import small_study
 from tunebook.app import places, reproducing
+from tunebook.core.domains import Value
 from tunebook.core.results import AttemptRecord, TrialRecord
 from tunebook.core.space import Setting
+from tunebook.core.study import Asked
 from tunebook.core.trials import NO_CODE, Code, Listed, Trial
 from tunebook.running.code import code_of
 
 BOOK = Path(".tunebook")
+
+
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ((), ""),
+        ((("seeds", 3), ("to_goal", True)), " --seeds 3 --to-goal"),
+        ((("memory", False), ("goal", None), ("metric", "a b")), " --metric 'a b'"),
+    ],
+)
+def test_a_stage_is_had_again_by_its_probe(
+    options: tuple[tuple[str, Value], ...], written: str
+) -> None:
+    about = small_study(file="small.yaml")
+    stage = replace(
+        about, name="small.variance.all", asked=Asked("variance", about, (), "", options)
+    )
+    assert reproducing.steps(stage, None, None, BOOK) == [
+        f"tunebook probe variance small.yaml{written}"
+    ]
 
 
 def record(code: Code = NO_CODE, notes: tuple[str, ...] = ()) -> TrialRecord:

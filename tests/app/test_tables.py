@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from shown import check_screen, results, screen
 from tunebook.app import describe, tables
 from tunebook.core.curves import Curve
 from tunebook.core.results import AttemptRecord, Results, TrialRecord
+from tunebook.core.study import Asked
 from tunebook.core.trials import NO_CODE, Code, FromSequence, Outcome, Trial
 
 STUDY = small_study(goal="Is b better?", note="first try", file="small.yaml")
@@ -140,6 +142,41 @@ def test_the_sheet() -> None:
         "  trials     none yet",
         "  best       none yet",
         '  reproduce  tunebook.run(tunebook.load("next").study, train)  # in Python',
+    ]
+
+
+def test_the_stages_of_a_probe_stand_together() -> None:
+    about = small_study(goal="Is b better?", file="small.yaml")
+    asked = Asked("variance", about, (("x", 0.1),), "trial 3 of small", (("seeds", 3),))
+    stages = [
+        replace(about, name=asked.stage(stage), goal=goal, asked=asked)
+        for stage, goal in (("all", "How much?"), ("same", "Equal?"))
+    ]
+    later = replace(stages[0], name="small.variance-2.all", asked=replace(asked, round=2))
+    rows = describe.sheet([Results(study) for study in (*stages, later)], Path("none"))
+    assert rows[0]["probe"] == {
+        "probe": "variance",
+        "study": "small",
+        "start": "trial 3 of small",
+        "round": 1,
+    }
+    assert screen(tables.sheet(rows)) == [
+        "small.variance.all  probe variance of small",
+        "  goal       How much?",
+        "  start      trial 3 of small",
+        "  file       small.yaml",
+        "  trials     none yet",
+        "  reproduce  tunebook probe variance small.yaml --seeds 3",
+        "small.variance.same",
+        "  goal       Equal?",
+        "  trials     none yet",
+        "",
+        "small.variance-2.all  probe variance of small",
+        "  goal       How much?",
+        "  start      trial 3 of small",
+        "  file       small.yaml",
+        "  trials     none yet",
+        "  reproduce  tunebook probe variance small.yaml --seeds 3",
     ]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tunebook.core.study import Asked
 
 probe = typer.Typer(
-    help="Small experiments on a study's program that answer one question each. They run like any "
+    help="Small experiments that answer one question each.\n\nThey run a study's program like any "
     "study, can be interrupted and continued, and stay in the book.",
     epilog="Example: tunebook probe stability study.yaml",
     no_args_is_help=True,
