@@ -1,0 +1,269 @@
+"""Probes: begun, continued, begun anew, and read from the book."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from commandline import Done, call, end, interrupt, start, wait_until
+from probed import STUDY, write_probed
+from tunebook.app import display, probing, workflow
+from tunebook.app import start as beginnings
+from tunebook.core.domains import Float, Value
+from tunebook.core.edits import SetBudget, SetParameter
+from tunebook.core.errors import StudyChanged, StudyError, UnknownName
+from tunebook.core.findings import Verdict
+from tunebook.core.space import Fixed
+from tunebook.core.study import Asked, Budget, Study
+from tunebook.procedures.answers import Answer
+from tunebook.studyfile import parse
+
+BOOK = Path(".tunebook")
+SEEDS: Mapping[str, Value] = {"seeds": 3}
+
+
+@pytest.fixture
+def small(here: Path) -> Study:
+    return beginnings.read_study(write_probed(here).relative_to(here))
+
+
+def ask(study: Study, given: Mapping[str, Value] | None = None, again: bool = False) -> Asked:
+    return probing.ask("variance", study, SEEDS, given or {}, BOOK, again=again)
+
+
+def ran(asked: Asked) -> probing.Probed:
+    program = beginnings.program_of(asked.about)
+    screen = display.choose(True, machine=False)
+    return probing.run(asked, program, BOOK, workflow.Options(workers=2), screen)
+
+
+def studies(folder: Path = BOOK) -> dict[str, int]:
+    return {s.name: len(workflow.results(s.name, folder)) for s in probing._studies(folder)}
+
+
+STAGES = {"small.variance.all": 3, "small.variance.seed-init": 3, "small.variance.same": 3}
+
+
+# Asking.
+
+
+def test_a_probe_begins_from_what_the_book_knows(small: Study) -> None:
+    first = ask(small)
+    assert first.source == "the values of small, with x in the middle of its range"
+    assert dict(first.start) == {"init": None, "x": 0.5}
+    assert (first.options, first.round, first.selected) == ((("seeds", 3),), 1, None)
+    workflow.run(
+        small,
+        beginnings.program_of(small),
+        BOOK,
+        workflow.Options(inline=True),
+        display.choose(True, machine=False),
+    )
+    best = workflow.results("small", BOOK).best()
+    assert best is not None
+    later = ask(small)
+    assert dict(later.start) == best[0].trial.config
+    assert later.selected == best[1].value
+    assert later.source.startswith(f"trial {best[0].trial.number} of small, its best so far")
+
+
+def test_what_was_begun_is_continued_as_it_was(small: Study) -> None:
+    ran(first := ask(small, {"x": 0.25}))
+    assert ask(small) == ask(small, {"x": 0.25}) == first
+    # Options that nobody chose change nothing.
+    unchosen = probing.ask("variance", small, {}, {}, BOOK, defaults={"seeds": 10})
+    assert unchosen == first
+
+
+def test_what_was_begun_otherwise_is_refused_with_the_difference(small: Study) -> None:
+    ran(ask(small))
+    with pytest.raises(StudyChanged) as caught:
+        probing.ask("variance", small, {"seeds": 4}, {"x": 0.1}, BOOK)
+    assert str(caught.value) == (
+        "the probe variance of small has been begun otherwise:\n"
+        "  ~ x: 0.5 -> 0.1\n"
+        "  ~ seeds: 3 -> 4\n"
+        "Either put that back, to continue it, or begin anew with --again"
+    )
+    longer = replace(small, budget=Budget(9), program="other.py:train")
+    with pytest.raises(StudyChanged) as caught:
+        ask(longer)
+    assert caught.value.difference == (
+        "~ budget: none -> 9 steps",
+        "~ program: train.py:train -> other.py:train",
+    )
+
+
+def test_a_name_that_is_none_is_refused_before_all_else(small: Study) -> None:
+    ran(ask(small))
+    with pytest.raises(StudyError, match="no parameter is named 'xx'; did you mean 'x'"):
+        ask(small, {"xx": 1})
+    with pytest.raises(UnknownName, match="no probe is named 'varience'; did you mean 'variance'"):
+        probing.ask("varience", small, {}, {}, BOOK)
+
+
+def test_a_study_that_lacks_a_knob_is_refused(small: Study) -> None:
+    with pytest.raises(StudyError, match=r"cannot work on small:\n  it needs learning_rate, "):
+        probing.ask("stability", small, {}, {}, BOOK)
+
+
+def test_a_probe_begun_anew_has_studies_and_seeds_of_its_own(small: Study) -> None:
+    ran(ask(small))
+    again = ask(small, again=True)
+    assert again.round == 2
+    made = ran(again)
+    assert made.ending.done
+    assert studies() == {**STAGES, **{name.replace("ance.", "ance-2."): 3 for name in STAGES}}
+    one, two = (workflow.results(f"small.{name}.all", BOOK) for name in ("variance", "variance-2"))
+    assert not {r.trial.seed for r in one} & {r.trial.seed for r in two}
+    # And is now the one that is continued.
+    assert ask(small) == again
+
+
+# Running.
+
+
+def test_a_probe_ends_in_an_answer_a_report_and_its_studies(small: Study) -> None:
+    made = ran(ask(small))
+    assert made.ending.done
+    assert made.answer is not None
+    assert made.report is not None
+    assert made.report.study.goal.startswith("How much do results vary with the seed")
+    assert made.findings == made.answer.findings
+    assert made.proposal is None
+    assert studies() == STAGES
+    assert "Over 3 seeds" in str(made)
+    assert "Over 3 seeds" in made._repr_html_()
+    memory = workflow.results("small.variance.all", BOOK)[1].curves["memory/bytes"]
+    assert memory.values[0] > 2**20
+
+
+def test_running_it_again_runs_nothing_and_says_the_same(small: Study) -> None:
+    first = ran(ask(small))
+    code = (small.file and Path("train.py").read_text()) or ""
+    Path("train.py").write_text(code.replace("def train(run):", "def train(run):\n    1 / 0"))
+    second = ran(ask(small))
+    assert second.findings == first.findings
+    assert studies() == STAGES
+
+
+def test_a_report_on_any_stage_is_that_of_the_probe(small: Study) -> None:
+    made = ran(ask(small))
+    for name in STAGES:
+        replayed = probing.replayed(workflow.results(name, BOOK), BOOK)
+        assert replayed.study.name == name
+        assert {f.sentence for f in replayed.findings} == {f.sentence for f in made.findings}
+        assert [f.key for f in replayed.figures] == ["probe-variance", "probe-seeds"]
+
+
+def test_a_report_on_a_probe_that_has_not_ended_says_how_to_continue(small: Study) -> None:
+    asked = ask(small)
+    probe = probing.named("variance").begin(probing.Subject(asked), dict(asked.options))
+    screen = display.choose(True, machine=False)
+    program, options = beginnings.program_of(small), workflow.Options(inline=True)
+    _, results = workflow.run(next(probe), program, BOOK, options, screen)
+    report = probing.replayed(results, BOOK)
+    (finding,) = report.findings
+    assert finding.verdict is Verdict.UNKNOWN
+    assert finding.sentence == (
+        "The probe has not come to its end: small.variance.seed-init has not come to its end."
+    )
+    assert finding.advice == "Continue it: tunebook probe variance small.yaml"
+
+
+def test_a_study_of_its_own_has_no_probe_to_replay(small: Study) -> None:
+    with pytest.raises(StudyError, match="small is not a stage of a probe"):
+        probing.replayed(workflow.Results(small), BOOK)
+
+
+# Proposals.
+
+EDGE = SetParameter("x", Float(0, 2), "The best was at the edge.")
+
+
+def test_a_proposal_is_the_study_s_own_file_with_its_changes(small: Study) -> None:
+    asked = ask(small)
+    text = probing.proposal(asked, Answer((), edits=(EDGE,)), BOOK)
+    assert text == STUDY.replace(
+        "  x: {linear: [0, 1]}  # what is tuned\n",
+        "  # The best was at the edge.\n  x: {linear: [0, 2]}  # what is tuned\n",
+    )
+    assert probing.proposal(asked, Answer(()), BOOK) is None
+
+
+def test_after_trials_it_is_a_following_study_with_a_name_of_its_own(small: Study) -> None:
+    screen = display.choose(True, machine=False)
+    for study in (small, small.child("small-2")):
+        options = workflow.Options(inline=True)
+        workflow.run(study, beginnings.program_of(small), BOOK, options, screen)
+    text = probing.proposal(ask(small), Answer((), edits=(EDGE,)), BOOK)
+    assert text is not None
+    assert (parse(text).name, parse(text).parent) == ("small-3", "small")
+
+
+def test_without_its_file_it_is_written_from_the_study(small: Study) -> None:
+    asked = ask(small)
+    Path("small.yaml").unlink()
+    edits = (EDGE, SetBudget(Budget(7), "Enough."), SetParameter("init", Fixed(3), "Why."))
+    text = probing.proposal(asked, Answer((), edits=edits), BOOK)
+    assert text is not None
+    assert parse(text).budget == Budget(7)
+    assert parse(text).space["x"].source == Float(0, 2)
+
+
+# Interrupted and killed.
+
+
+def probe(here: Path) -> Done:
+    return end(start(here, "probe", "variance", "small.yaml", "--seeds", 3, "--json"))
+
+
+def begun(here: Path) -> bool:
+    return bool(studies(here / BOOK)) if (here / BOOK / "book.db").exists() else False
+
+
+def test_an_interrupted_probe_is_continued(here: Path) -> None:
+    write_probed(here, pause=0.1)
+    process = start(here, "probe", "variance", "small.yaml", "--seeds", 3)
+    wait_until(lambda: any((here / BOOK).rglob("*.spool")) or begun(here))
+    interrupt(process)
+    left = end(process)
+    assert left.code == 130
+    assert left.err.splitlines()[-1] == "To continue: tunebook probe variance small.yaml"
+    done = probe(here)
+    assert done.code == 0
+    assert studies(here / BOOK) == STAGES
+
+
+def test_a_killed_probe_is_continued(here: Path) -> None:
+    write_probed(here, pause=0.1)
+    process = start(here, "probe", "variance", "small.yaml", "--seeds", 3)
+    wait_until(lambda: begun(here))
+    os.killpg(process.pid, signal.SIGKILL)
+    end(process)
+    done = probe(here)
+    assert done.code == 0
+    assert studies(here / BOOK) == STAGES
+    results = workflow.results("small.variance.all", here / BOOK)
+    assert results.counts() == {"complete": 3}
+
+
+def test_a_program_that_breaks_pauses_the_probe(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_probed(here, train="def train(run):\n    raise ValueError('no data')\n")
+    done = call(capsys, "probe", "variance", "small.yaml", "--seeds", 6)
+    assert done.code == 3
+    assert "ValueError: no data" in done.err
+    assert done.err.splitlines()[-2:] == [
+        "Mend the program and probe again: failed trials are tried again when the code has "
+        "changed, or with --retry-failed.",
+        "To continue: tunebook probe variance small.yaml",
+    ]
+    write_probed(here)
+    assert call(capsys, "probe", "variance", "small.yaml", "--seeds", 6).code == 0

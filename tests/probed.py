@@ -1,0 +1,38 @@
+"""A program with known scatter, and a study of it, to be probed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+TRAIN = """\
+import random
+import time
+
+def train(run):
+    seed = run.seed if run["init"] is None else run["init"]
+    noise = random.Random(seed).gauss(0, 0.01)
+    for step in range(5):
+        time.sleep({pause})
+        run.log({{"valid/error": 0.1 + 0.1 / (1 + step) + noise + run["x"]}}, step=step)
+        if run.should_stop:
+            return
+"""
+STUDY = """\
+# A study that is probed.
+study: small
+program: train.py:train
+objective: {metric: valid/error, better: lower}
+nuisance:
+  x: {linear: [0, 1]}  # what is tuned
+fixed:
+  init: null
+knobs: {seed_init: init}
+trials: 3
+"""
+
+
+def write_probed(folder: Path, pause: float = 0.0, train: str = TRAIN) -> Path:
+    """`train.py` and `small.yaml`, a study of it."""
+    (folder / "train.py").write_text(train.format(pause=pause))
+    (folder / "small.yaml").write_text(STUDY)
+    return folder / "small.yaml"
