@@ -13,10 +13,11 @@ from tunebook.core.evidence import Reading
 from tunebook.core.findings import Finding, Verdict
 from tunebook.core.objective import Metric
 from tunebook.procedures.goal_words import goal_finding
+from tunebook.procedures.goals import Goal
 from tunebook.procedures.noise_scale import NoiseScale
 from tunebook.procedures.pictures_batch import to_goal
 from tunebook.procedures.sweeps import Sweep
-from tunebook.procedures.to_goal import AtSize, Goal, Reached
+from tunebook.procedures.to_goal import AtSize, Reached
 from tunebook.stats.critical_batch import BatchScaling, batch_scaling
 
 SIZES = (16, 64, 256, 1024)

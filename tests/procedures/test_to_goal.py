@@ -9,19 +9,17 @@ from typing import TypeVar
 
 import pytest
 
-from simulated_batches import KNOBS, Machine, subject
+from simulated_batches import Machine, subject
 from simulated_probes import answered, results_of
-from tunebook.core.curves import Curve
 from tunebook.core.errors import StudyError
 from tunebook.core.objective import Metric
-from tunebook.core.results import Results, TrialRecord
-from tunebook.core.space import Setting
+from tunebook.core.results import Results
 from tunebook.core.study import Study
-from tunebook.core.trials import FromSequence, Trial
 from tunebook.procedures.batch_size import probe
 from tunebook.procedures.bottleneck import Measured
+from tunebook.procedures.goals import Goal
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.to_goal import Goal, Reached, reach_goal
+from tunebook.procedures.to_goal import Reached, reach_goal
 from tunebook.procedures.trying_sizes import Plan, powers, try_sizes
 from tunebook.stats.critical_batch import BatchScaling, NoFit
 from tunebook.stats.throughput import affine_time, saturation
@@ -120,54 +118,13 @@ def test_sizes_that_were_not_shown_to_fit_are_refused() -> None:
         reached(MACHINE, replace(GOAL, sizes=(64, 4096)))
 
 
-def record(values: list[float]) -> TrialRecord:
-    curve = Curve.of([10 * (i + 1) for i in range(len(values))], values)
-    trial = Trial("small", 1, Setting(), {}, 0, FromSequence(0))
-    return TrialRecord(trial, (), {"valid/error": curve})
-
-
-@pytest.mark.parametrize(
-    ("values", "crossing", "steps"),
-    [
-        ([0.5, 0.3, 0.05, 0.4], (20.0, 30.0), 28.0),
-        ([0.05], (0.0, 10.0), 10.0),
-        ([0.5, 0.4], (20.0, math.inf), math.inf),
-        ([], (0.0, math.inf), math.inf),
-        ([0.5, math.nan, 0.05], (20.0, 30.0), 30.0),
-    ],
-)
-def test_crossings(values: list[float], crossing: tuple[float, float], steps: float) -> None:
-    assert GOAL.crossing(record(values)) == crossing
-    assert GOAL.steps(record(values)) == pytest.approx(steps)
-
-
-def test_higher_may_be_better() -> None:
-    goal = Goal(Metric("valid/error", "higher"), 0.9)
-    assert goal.crossing(record([0.5, 0.95])) == (10.0, 20.0)
-    assert goal.text == "valid/error >= 0.9"
-
-
-def test_a_goal_and_a_learning_rate_are_needed() -> None:
-    with pytest.raises(StudyError, match="--goal VALUE, a value of valid/error, or write 'target"):
-        next(probe(subject(), {"to_goal": True}))
-    about = subject(knobs=replace(KNOBS, learning_rate=None))
-    with pytest.raises(StudyError, match=r"the study names none: write 'lr: 0\.001' under fixed"):
-        next(probe(about, {"goal": 0.1}))
-
-
-def test_the_target_of_the_study_is_the_goal() -> None:
-    about = subject(knobs=replace(KNOBS, target=0.1))
-    assert Goal.of(about, {"to_goal": True}).value == 0.1
-    assert Goal.of(about, {"goal": 0.2, "sizes": "64,16", "seeds": 2}) == Goal(
-        Metric("valid/error"), 0.2, (16, 64), 2
-    )
-
-
 def test_with_a_goal_the_size_that_is_soonest_is_proposed() -> None:
     answer, studies = answered(probe(subject(), {"largest": 512, "goal": 0.1}), MACHINE.train)
     (edit,) = answer.edits
     assert edit.because == "it reaches valid/error <= 0.1 soonest"
     assert answer.findings[0].question.key == "probe-critical-batch"
+    size = answer.findings[0].numbers["soonest"]
+    assert f"Set batch_size to {size:.0f}, which reaches the goal" in answer.findings[1].advice
     assert answer.figures[0].key == "probe-critical-batch"
     names = [study.name.rpartition(".")[2] for study in studies]
     assert "goal-8" in names and "goal-8-seeds" in names

@@ -16,7 +16,8 @@ from tunebook.core.space import Config
 from tunebook.core.study import Study
 from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.trying_sizes import Fate, Plan, Trying, powers, try_sizes
+from tunebook.procedures.tried_sizes import Fate, Trying
+from tunebook.procedures.trying_sizes import Plan, powers, try_sizes
 
 FAILED = Outcome(OutcomeKind.FAILED, "ValueError: no batch")
 

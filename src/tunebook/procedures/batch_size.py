@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -12,18 +11,21 @@ from tunebook.core.errors import StudyError
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.space import Derived, Fixed
 from tunebook.core.study import Study
-from tunebook.diagnosis.phrases import percent, times
+from tunebook.diagnosis.phrases import times
 from tunebook.procedures import pictures_batch
 from tunebook.procedures.answers import Answer, Procedure
 from tunebook.procedures.bottleneck import Measured, bottleneck, processes
 from tunebook.procedures.goal_words import goal_finding
+from tunebook.procedures.goals import Goal
 from tunebook.procedures.leaks import leak, watch_memory
-from tunebook.procedures.needs import MAX_STEPS, Need, remedy
+from tunebook.procedures.needs import MAX_STEPS, Need
+from tunebook.procedures.size_words import sizes_text, untimed
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.throughput_words import rate_text, seconds_text, size_text
+from tunebook.procedures.throughput_words import rate_text, size_text
 from tunebook.procedures.timing import logging_interval
-from tunebook.procedures.to_goal import Goal, Reached, reach_goal
-from tunebook.procedures.trying_sizes import Plan, Tried, Trying, powers, try_sizes
+from tunebook.procedures.to_goal import Reached, reach_goal
+from tunebook.procedures.tried_sizes import Tried, Trying
+from tunebook.procedures.trying_sizes import Plan, powers, try_sizes
 from tunebook.stats.throughput import STOPPED, AffineTime, affine_time, saturation
 from tunebook.training.knobs import REGULARISERS
 
@@ -53,7 +55,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     plan = _plan(subject, options)
     trying = yield from try_sizes(subject, plan)
     if not trying.timed:
-        return Answer((_untimed(trying),), pictures_batch.throughput(trying, None, None))
+        return Answer((untimed(QUESTION, trying),), pictures_batch.throughput(trying, None, None))
     measured = _measured(trying)
     watched = _nearest(trying, _current(subject)) or measured.recommended
     interval = logging_interval(watched.record.curves) or 1
@@ -77,7 +79,11 @@ def _answer(
     size = best if best is not None else measured.recommended.size
     edits = _edits(subject, measured, size, reached)
     retune = _retune(subject.study) if edits else ()
-    found = [_finding(subject, measured, retune), bottleneck(measured, subject.study), *findings]
+    found = [
+        _finding(subject, measured, retune, best),
+        bottleneck(measured, subject.study),
+        *findings,
+    ]
     pictures = pictures_batch.throughput(measured.trying, measured.line, measured.recommended.size)
     if reached is not None:
         found.insert(0, goal_finding(reached))
@@ -125,7 +131,9 @@ def _doubling(line: AffineTime, size: float) -> float:
     return line.throughput(2.0 * size) / line.throughput(size) - 1.0
 
 
-def _finding(subject: Subject, measured: Measured, retune: tuple[str, ...]) -> Finding:
+def _finding(
+    subject: Subject, measured: Measured, retune: tuple[str, ...], soonest: int | None
+) -> Finding:
     trying, best = measured.trying, measured.recommended
     current = _current(subject)
     now = _throughput(measured, current)
@@ -143,48 +151,12 @@ def _finding(subject: Subject, measured: Measured, retune: tuple[str, ...]) -> F
     return Finding(
         QUESTION,
         verdict,
-        _sentence(measured),
-        _advice(subject, measured, faster, alike, searched, retune),
+        sizes_text(measured),
+        _advice(subject, measured, faster, alike, searched, retune, soonest),
         numbers=numbers,
         method="medians of step times after warm-up, one trial at a time; t(B) = t0 + t1 B; a "
         "doubling that brings less than a tenth is no rise",
     )
-
-
-def _sentence(measured: Measured) -> str:
-    trying, best, line = measured.trying, measured.recommended, measured.line
-    fitting = trying.fitting
-    text = f"Batch sizes from {size_text(fitting[0].size)} to {size_text(fitting[-1].size)} fit"
-    text += f"; {trying.ended}."
-    rate = f"{rate_text(best.throughput or 0.0)} examples per second"
-    following = next((g for g in measured.saturation.gains if g.smaller == best.size), None)
-    if following is None:
-        text += f" Throughput rises up to {size_text(best.size)}, with {rate}."
-    elif measured.saturation.stops_at != best.size and following.per_doubling.estimate > STOPPED:
-        # Neighbours are too noisy to show it.
-        text += (
-            f" Throughput stops rising at about {size_text(best.size)}, with {rate}, as all sizes "
-            "together have it."
-        )
-    else:
-        gain = following.per_doubling
-        text += (
-            f" Throughput stops rising at {size_text(best.size)}, with {rate}: "
-            f"{size_text(following.larger)} brings {_signed(gain.estimate)} "
-            f"({_signed(gain.low)} to {_signed(gain.high)})."
-        )
-    if line is not None:
-        text += (
-            f" A step takes {seconds_text(line.fixed.estimate)} and "
-            f"{seconds_text(line.per_example.estimate)} for each example"
-        )
-        text += "." if line.fits else f" (off by {percent(line.largest)} at {size_text(line.at)})."
-    if trying.is_busy:
-        text += (
-            f" But repeated trials of one size differ by {percent(math.expm1(trying.drift))}: the "
-            "machine was busy with other things."
-        )
-    return text
 
 
 def _advice(
@@ -194,11 +166,14 @@ def _advice(
     alike: bool,
     searched: bool,
     retune: tuple[str, ...],
+    soonest: int | None,
 ) -> str:
     name, best = subject.knobs.batch_size, measured.recommended
     parts = []
     if measured.trying.is_busy:
         parts.append("Probe again, with --again, when the machine has nothing else to do.")
+    elif soonest is not None:
+        parts.append(f"Set {name} to {size_text(soonest)}, which reaches the goal soonest.")
     elif alike:
         parts.append(f"{name} can stay at {size_text(_current(subject))}.")
     else:
@@ -253,24 +228,6 @@ def _retune(study: Study) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n for n in names if n is not None and n != knobs.batch_size))
 
 
-def _untimed(trying: Trying) -> Finding:
-    if not trying.fitting:
-        return Finding(
-            QUESTION,
-            Verdict.PROBLEM,
-            f"No batch size works: {trying.ended}.",
-            "Look at the trial's log with tunebook show; give it more memory with --memory.",
-        )
-    return Finding(
-        QUESTION,
-        Verdict.UNKNOWN,
-        f"Batch sizes up to {size_text(trying.fitting[-1].size)} fit, but none could be timed: "
-        f"their trials logged too few points; {trying.ended}.",
-        "Log every step, run.log({'train/loss': loss}, step=step), or "
-        f"{remedy('eval_interval')}.",
-    )
-
-
 def _throughput(measured: Measured, size: int) -> float | None:
     """Examples per second at a size: as it was timed, or by the line through the others."""
     tried = next((t for t in measured.trying.fitting if t.size == size), None)
@@ -312,7 +269,3 @@ def _memory(options: Mapping[str, Value]) -> float | None:
         return memory_bytes(given) if isinstance(given, str) else _number(options, "memory")
     except ValueError as error:
         raise StudyError(f"memory: {error}") from None
-
-
-def _signed(share: float) -> str:
-    return f"{100 * share:+.0f}%"

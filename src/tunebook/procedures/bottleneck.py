@@ -12,7 +12,7 @@ from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.study import Study
 from tunebook.diagnosis.phrases import percent
 from tunebook.procedures.throughput_words import rate_text, seconds_text, size_text
-from tunebook.procedures.trying_sizes import Fate, Tried, Trying
+from tunebook.procedures.tried_sizes import Fate, Tried, Trying
 from tunebook.stats.throughput import AffineTime, Saturation
 
 QUESTION: Final = Question("probe-bottleneck", "What limits the throughput?", "batch-size")

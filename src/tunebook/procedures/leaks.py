@@ -17,7 +17,7 @@ from tunebook.core.study import Study
 from tunebook.core.trials import Cause
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.throughput_words import bytes_text
-from tunebook.procedures.trying_sizes import MEMORY, Tried
+from tunebook.procedures.tried_sizes import MEMORY, Tried
 from tunebook.stats.growth import FEWEST, Growth, growth
 
 QUESTION: Final = Question("probe-memory", "Does memory keep growing?", "batch-size")

@@ -16,7 +16,7 @@ from tunebook.procedures.throughput_words import (
     size_text,
 )
 from tunebook.procedures.to_goal import AtSize, Reached
-from tunebook.procedures.trying_sizes import Fate, Tried, Trying
+from tunebook.procedures.tried_sizes import Fate, Tried, Trying
 from tunebook.stats.critical_batch import BatchScaling
 from tunebook.stats.throughput import AffineTime
 
@@ -87,7 +87,7 @@ def to_goal(reached: Reached) -> tuple[Figure, ...]:
     if soonest is not None and isinstance(fit, BatchScaling):
         inside = [size for size in reached.seconds if size <= reached.sizes[-1].size]
         totals = np.array(soonest.totals)
-        time = Points(np.array(inside, dtype=float), totals, 0, "steps x time per step")
+        time = Points(np.array(inside, dtype=float), totals, 2, "steps x time per step")
         rule = Rule(soonest.size, "x", f"soonest, {size_text(soonest.size)}")
         panels.append(Panel(x, Axis("seconds to the goal", "log"), (time, rule), "Time"))
     table, cut = limited(

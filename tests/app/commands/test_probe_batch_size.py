@@ -128,8 +128,8 @@ def test_a_leak_is_found_and_its_twin_left_alone(
 def test_several_processes_by_torchrun(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = folder / "several.yaml"
     file.write_text(TORCHRUN.format(planted=PLANTED))
-    found = probed(capsys, file, "--largest", 32, "--steps", 40)
+    found = probed(capsys, file, "--largest", 16, "--steps", 40)
     finding = found["probe-batch-size"]
-    assert finding["numbers"]["largest_fitting"] == 32
+    assert finding["numbers"]["largest_fitting"] == 16
     assert "recommended" in finding["numbers"]
     assert found["probe-bottleneck"]["verdict"] == "unknown"
