@@ -134,3 +134,13 @@ def test_a_child_that_ends_meanwhile_counts_nothing(monkeypatch: pytest.MonkeyPa
     alone = memory.resident_bytes()
     monkeypatch.setattr(psutil.Process, "children", lambda self, recursive: [process])
     assert memory.resident_bytes() == pytest.approx(alone, rel=0.2)
+
+
+def test_what_is_free_ends_at_the_limit_of_the_group(monkeypatch: pytest.MonkeyPatch) -> None:
+    free = memory.free_bytes()
+    assert 0 < free <= psutil.virtual_memory().total
+    files = {"memory.max": str(300 * MB), "memory.current": str(100 * MB)}
+    monkeypatch.setattr(cgroups, "read", lambda *_, v1, v2: files[v2])
+    assert memory.free_bytes() == min(200 * MB, free) or free < 200 * MB
+    files["memory.max"] = "max\n"
+    assert memory.free_bytes() > 0

@@ -280,6 +280,8 @@ def test_the_last_evaluation_tells_how_many_examples_each_metric_rests_on(tmp_pa
     assert counts["error"].values.tolist() == [len(targets)]
     for number, count in enumerate(torch.bincount(targets).tolist()):
         assert run.curve(f"valid/count/error/class_{number}").values.tolist() == [count]
+    learnt = run.curve("train/examples")
+    assert (learnt.steps.tolist(), learnt.values.tolist()) == ([20], [len(Clouds().data({}).train)])
 
 
 def test_samples_are_evaluated_with_their_skew(tmp_path: Path) -> None:
