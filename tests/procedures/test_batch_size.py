@@ -102,6 +102,11 @@ def test_accumulation_is_off_while_timing() -> None:
     assert "Gradient accumulation brings no throughput" in answer.findings[0].advice
 
 
+def test_sizes_of_one_device_are_called_so() -> None:
+    _, finding = asked(LINE, subject(knobs=replace(KNOBS, batch_size_per="device")), largest=64)
+    assert "those of one device or process" in finding.advice
+
+
 def test_a_busy_machine_leaves_it_unknown() -> None:
     answer, finding = asked(Machine(drift=0.5))
     assert finding.verdict is Verdict.UNKNOWN

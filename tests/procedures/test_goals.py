@@ -56,6 +56,12 @@ def test_a_goal_and_a_learning_rate_are_needed() -> None:
         next(probe(about, {"goal": 0.1}))
 
 
+def test_steps_are_counted_not_epochs() -> None:
+    about = subject(knobs=replace(KNOBS, steps="lr", steps_unit="epochs"))
+    with pytest.raises(StudyError, match="--to-goal counts steps, and the study counts epochs"):
+        next(probe(about, {"goal": 0.1}))
+
+
 def test_the_target_of_the_study_is_the_goal() -> None:
     about = subject(knobs=replace(KNOBS, target=0.1))
     assert Goal.of(about, {"to_goal": True}).value == 0.1

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tunebook.core.curves import Curve
-from tunebook.procedures.timing import logging_interval, seconds_per_step, waiting_share
+from tunebook.procedures.timing import (
+    finest_metric,
+    logging_interval,
+    seconds_per_step,
+    waiting_share,
+)
 
 
 def logged(each: float, steps: int, bunch: int = 1, pause: float = 0.0, seed: int = 0) -> Curve:
@@ -50,6 +55,12 @@ def test_nothing_logged_has_no_times() -> None:
     assert len(seconds_per_step({})) == 0
     assert len(seconds_per_step({"loss": Curve.of([1], [1.0], [1.0])})) == 0
     assert logging_interval({}) is None
+
+
+def test_the_metric_that_is_logged_most_often() -> None:
+    curves = {"loss": Curve.of([1, 2], [1, 1]), "valid": Curve.of([2], [1])}
+    assert finest_metric({**curves, "memory/bytes": logged(1.0, 9)}) == "loss"
+    assert finest_metric({}) is None
 
 
 def test_the_interval_of_logging() -> None:

@@ -117,6 +117,24 @@ def test_a_program_that_logs_seldom_gets_more_steps() -> None:
     assert len(found.timed) == len(powers(8, 4096))
 
 
+def test_short_trials_without_an_evaluation_are_judged_by_what_they_log() -> None:
+    """Else each would count as failed, and failures in a row pause a study."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = Machine(fixed=1e-5, per_example=1e-3).train(config, seed, steps)
+        assert not isinstance(made, Outcome)
+        return {"train/loss": made["valid/error"]}
+
+    found, studies = tried(train)
+    assert [study.objective.metric.name for study in studies[1:]] == ["train/loss"] * 3
+    assert found.ended == "4,096 is the largest that was to be tried"
+
+
+def test_what_fits_is_shown_by_as_many_steps_as_a_program_needs_to_log() -> None:
+    _, studies = tried(Machine(every=20, fixed=1e-6, per_example=1e-4).train)
+    assert studies[-1].budget is not None and studies[-1].budget.amount == 20
+
+
 def test_timing_keeps_evaluations_away_and_the_limit_on() -> None:
     about = subject(knobs=Knobs(batch_size="batch_size", eval_interval="eval_every"))
     _, studies = tried(Machine().train, Plan((8,), memory=2**30), about)

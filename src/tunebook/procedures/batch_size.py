@@ -192,6 +192,8 @@ def _advice(
         )
     if subject.value("accumulation") not in (None, 1, 0):
         parts.append("Gradient accumulation brings no throughput: it was off while timing.")
+    if subject.knobs.batch_size_per == "device":
+        parts.append("Sizes and throughput are those of one device or process.")
     parts.append("This holds for this model, optimiser and machine: probe again after a change.")
     return " ".join(parts)
 

@@ -41,6 +41,12 @@ class Goal:
                 f"--to-goal needs a goal: give --goal VALUE, a value of "
                 f"{subject.study.objective.metric.name}, or {remedy('target')}"
             )
+        unit = subject.knobs.steps_unit
+        if unit != "steps":
+            raise StudyError(
+                f"--to-goal counts steps, and the study counts {unit}: write 'max_steps: 2000', or "
+                "name a parameter that counts steps under knobs"
+            )
         if subject.knobs.learning_rate is None:
             raise StudyError(
                 "--to-goal tunes the learning rate again at each size, and the study names none: "

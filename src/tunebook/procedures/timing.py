@@ -33,12 +33,18 @@ def seconds_per_step(curves: Mapping[str, Curve]) -> Floats:
 
 def logging_interval(curves: Mapping[str, Curve]) -> int | None:
     """How many steps apart a trial's points usually are; None where it logged fewer than one."""
-    own = [curve for name, curve in curves.items() if _is_its_own(name) and len(curve)]
-    if not own:
+    name = finest_metric(curves)
+    if name is None:
         return None
-    finest = max(own, key=len)
+    finest = curves[name]
     gaps = np.diff(finest.steps)
     return int(np.median(gaps)) if len(gaps) else max(int(finest.steps[0]), 1)
+
+
+def finest_metric(curves: Mapping[str, Curve]) -> str | None:
+    """The metric that a trial logged most often, if any."""
+    own = sorted(name for name, curve in curves.items() if _is_its_own(name) and len(curve))
+    return max(own, key=lambda name: len(curves[name]), default=None)
 
 
 def waiting_share(curves: Mapping[str, Curve], part: str) -> float | None:

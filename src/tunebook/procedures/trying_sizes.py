@@ -10,10 +10,11 @@ from typing import Final
 import numpy as np
 
 from tunebook.core.domains import Value
+from tunebook.core.objective import Metric, Objective
 from tunebook.core.results import Results
 from tunebook.core.study import Study
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.timing import logging_interval, seconds_per_step
+from tunebook.procedures.timing import finest_metric, logging_interval, seconds_per_step
 from tunebook.procedures.tried_sizes import (
     Fate,
     Tried,
@@ -58,6 +59,8 @@ class Pace:
     seconds: float = 0.0
     # How much of the study's own unit (steps, epochs, tokens) one example is; None: steps.
     unit: float | None = None
+    # What short trials log, where the objective is not among it: one without a result has failed.
+    judged: str | None = None
 
     def expected(self, size: int) -> float:
         """The seconds of a step at a larger size, if nothing is gained by it."""
@@ -82,14 +85,14 @@ def try_sizes(subject: Subject, plan: Plan) -> Generator[Study, Results, Trying]
     most = first.examples or math.inf
     rest = [size for size in sizes if size == sizes[0] or size <= most]
     for number in range(1, len(sizes) + 1):
-        chunk, steps = _next_chunk(found, rest, plan, pace)
+        chunk, steps, repeats = _next_chunk(found, rest, plan, pace)
         if not chunk:
             seconds = pace.expected(rest[0])
             ended = f"a step of {rest[0]:,} would take about {seconds:.2g} s"
             return _ended(found, ended)
         name = f"{STAGE}-{number}"
-        amount, repeats = pace.amount(steps, chunk[-1]), 1 if steps == _FIT_STEPS else _REPEATS
-        results = yield _study(subject, name, chunk, amount, steps, plan, repeats)
+        amount = pace.amount(steps, chunk[-1])
+        results = yield _study(subject, name, chunk, amount, steps, plan, repeats, pace.judged)
         tried = read_sizes(subject, results, steps)
         found |= {one.size: one for one in tried}
         rest = rest[len(chunk) :]
@@ -143,26 +146,27 @@ def _pilot(subject: Subject, plan: Plan) -> Generator[Study, Results, tuple[Trie
         size,
         float(np.median(times)) if len(times) else 0.0,
         None if unit == "steps" or last < 1 else amount / (last * size),
+        None if subject.study.objective.metric.name in curves else finest_metric(curves),
     )
 
 
 def _next_chunk(
     found: dict[int, Tried], rest: Sequence[int], plan: Plan, pace: Pace
-) -> tuple[list[int], int]:
-    """The next sizes, as far as their few steps end in time, and the number of steps."""
+) -> tuple[list[int], int, int]:
+    """The next sizes, as far as their few steps end in time; their steps, and how often to try."""
     timed = {float(t.size): t.times for t in found.values() if t.times is not None}
     stopped = saturation(timed, drift=drift_of(tuple(found.values()))).stops_at is not None
-    fewest = _FIT_STEPS if stopped else _POINTS * pace.interval
+    fewest = max(_FIT_STEPS, pace.interval) if stopped else _POINTS * pace.interval
     chosen = rest[:_CHUNK]
     if plan.steps is None:
         within = [size for size in chosen if fewest * pace.expected(size) <= _LONGEST_SECONDS]
         # Whatever is known of a pilot's pace, the smallest size is timed.
         chosen = within if within or found else chosen[:1]
     if not chosen or plan.steps is not None or stopped:
-        return list(chosen), plan.steps or fewest
+        return list(chosen), plan.steps or fewest, 1 if stopped else _REPEATS
     middle = pace.expected(chosen[len(chosen) // 2])
     wanted = int(_SECONDS / middle) if middle > 0.0 else fewest
-    return list(chosen), max(min(wanted, _MOST_STEPS), fewest)
+    return list(chosen), max(min(wanted, _MOST_STEPS), fewest), _REPEATS
 
 
 def _study(
@@ -173,6 +177,7 @@ def _study(
     steps: int,
     plan: Plan,
     repeats: int = 1,
+    judged: str | None = None,
 ) -> Study:
     knobs, fix = subject.knobs, dict[str, Value]()
     if subject.study.task is not None:
@@ -189,6 +194,7 @@ def _study(
         {knobs.batch_size: list(sizes)},
         fix,
         replicates=repeats,
+        objective=None if judged is None else Objective(Metric(judged), "last"),
         goal="Which batch sizes fit into memory, and how long do their steps take?",
         steps=amount,
         resources=replace(resources, memory=plan.memory) if plan.memory else resources,
