@@ -20,6 +20,8 @@ from tunebook.training.knobs import LOOP_KNOBS
 
 # The reference loop's error is that of so many of the examples that it learns from.
 TASK_SAMPLE: Final = 2000
+# At a constant rate single examples come and go: an error of one in a thousand is none.
+NONE: Final = 1e-3
 # A curve goes on falling when, at its present slope, as many steps again would take this share off.
 STILL_FALLING: Final = 0.25
 CLEARLY: Final = 0.05
@@ -58,9 +60,7 @@ def fit_of(subject: Subject, loss: float | None) -> Fit | None:
 def fitted(reading: Reading, fit: Fit) -> Reached | None:
     """Between which steps a trial fitted its training set; None where nothing was logged."""
     steps, values = finite_points(reading.curve(fit.metric))
-    # An error is a share of examples: less than one in ten thousand is none.
-    level = fit.level or 1e-4
-    return step_of_goal(steps, values, level, WINDOW if fit.smooth else 1)
+    return step_of_goal(steps, values, fit.level or NONE, WINDOW if fit.smooth else 1)
 
 
 def needed(fit: Fit, most: int) -> Judge:

@@ -29,7 +29,8 @@ HISTOGRAM: Final = Question(
 )
 METHOD: Final = (
     "constant learning rates without regularisation; the step from which the metric stays at its "
-    "level, between two evaluations, over all seeds of the fastest rate"
+    "level (an error of 0 allows 1 example in 1,000), between two evaluations, over all seeds of "
+    "the fastest rate"
 )
 # What is true of every number of steps that was found so.
 NEVER_TUNE: Final = "Never tune the number of steps itself."
