@@ -59,7 +59,16 @@ def test_a_critical_size_is_told_with_what_follows() -> None:
 def test_the_current_size_may_be_the_soonest() -> None:
     soonest = int(reached(200.0).fastest or 0)
     assert goal_finding(reached(200.0, current=soonest)).verdict is Verdict.GOOD
-    assert goal_finding(reached(200.0, current=1024)).verdict is Verdict.WATCH
+    other = goal_finding(reached(200.0, current=1024))
+    assert other.verdict is Verdict.WATCH
+    assert f"Take a batch size of {soonest} (now 1,024)." in other.advice
+
+
+def test_times_of_a_busy_machine_leave_it_unknown() -> None:
+    finding = goal_finding(replace(reached(200.0, current=1024), busy=True))
+    assert finding.verdict is Verdict.UNKNOWN
+    assert "steps to the goal hold, training times may not" in finding.advice
+    assert "Take a batch size of" not in finding.advice
 
 
 def test_perfect_scaling_is_called_so() -> None:

@@ -208,8 +208,7 @@ def _edits(
     chosen = next((t for t in measured.trying.fitting if t.size == size), measured.recommended)
     faster = (chosen.throughput or 0.0) / now if now else None
     alike = reached is None and faster is not None and abs(faster - 1.0) <= _ALIKE
-    busy = reached is None and measured.trying.is_busy
-    if busy or (fixed and (size == _current(subject) or alike)):
+    if measured.trying.is_busy or (fixed and (size == _current(subject) or alike)):
         return ()
     because = (
         f"it reaches {reached.goal.text} soonest"

@@ -39,6 +39,8 @@ def _verdict(reached: Reached, edges: list[AtSize]) -> Verdict:
     fit, soonest = reached.fit, reached.soonest
     if soonest is None or isinstance(fit, NoFit) or edges or fit.scaling is Scaling.UNKNOWN:
         return Verdict.UNKNOWN
+    if reached.busy:
+        return Verdict.UNKNOWN
     return Verdict.GOOD if float(reached.current) in soonest.possible else Verdict.WATCH
 
 
@@ -122,6 +124,14 @@ def _scale_text(scale: NoiseScale) -> str:
 
 def _advice(reached: Reached, edges: list[AtSize]) -> str:
     parts = []
+    if reached.busy:
+        parts.append(
+            "The machine was busy while steps were timed: steps to the goal hold, training times "
+            "may not. Probe again, with --again, when it has nothing else to do."
+        )
+    elif reached.soonest is not None and reached.current not in reached.soonest.possible:
+        now = size_text(reached.current)
+        parts.append(f"Take a batch size of {size_text(reached.soonest.size)} (now {now}).")
     for one in edges:
         side = "lowest" if one.boundary == "low" else "highest"
         parts.append(

@@ -69,6 +69,8 @@ class Reached:
     early: NoiseScale | None = None
     late: NoiseScale | None = None
     decayed: str = ""
+    # Whether the machine was, so that times say little.
+    busy: bool = False
 
     @property
     def fastest(self) -> int | None:
@@ -175,6 +177,7 @@ def _reached(subject: Subject, goal: Goal, measured: Measured, found: Sequence[A
         _early_noise(subject, measured),
         _late_noise(subject, found),
         str(schedule) if decays else "",
+        measured.trying.is_busy,
     )
 
 
