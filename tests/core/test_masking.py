@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tunebook.core.commands import Command
-from tunebook.core.domains import Choice
-from tunebook.core.errors import StudyError
-from tunebook.core.masking import MASK, NO_SECRETS, is_secret, mask, mask_arguments, secrets_of
-from tunebook.core.space import Fixed, Parameter, Role, Space
+from tunebook.core.masking import MASK, is_secret, mask, mask_arguments, secrets_of
 
 LONG = "hf_0123456789abcdefgh"
 
@@ -26,6 +22,10 @@ LONG = "hf_0123456789abcdefgh"
         ("dbPassword", "x"),
         ("apikey", "x"),
         ("model.api_key", "x"),
+        ("SECRET_KEY", "x"),
+        ("client_secret", "x"),
+        ("PASSWORD_2", "x"),
+        ("secret_for_prod", LONG),
         ("HF_TOKEN", LONG),
         ("--github-token", LONG),
     ],
@@ -41,7 +41,25 @@ def test_secrets(name: str, value: str) -> None:
     [
         ("pad_token", "<pad>"),
         ("eos_token", "</s>"),
+        ("eos_token", "reserved-special-token-0"),
+        ("mask_token", "a_word_that_stands_for_none"),
+        ("hub_token", "a-long-text-without-digits"),
         ("max_tokens", "1" * 20),
+        ("tokens_per_batch", "1" * 20),
+        ("token_dropout", "0." + "1" * 20),
+        ("key_dim", LONG),
+        ("num_keys", LONG),
+        ("keys", LONG),
+        ("num_api_keys", "3"),
+        ("use_auth_token", "True"),
+        ("password_free", "maybe"),
+        ("password-free", "true"),
+        ("passwordless", LONG),
+        ("secret_sauce", "ranch"),
+        ("password_file", "words.txt"),
+        ("WANDB_API_KEY", "$WANDB_API_KEY"),
+        ("logger.api_key", "${{oc.env:WANDB_API_KEY}}"),
+        ("api_key", "none"),
         ("tokenizer", LONG),
         ("key", LONG),
         ("passes", LONG),
@@ -87,18 +105,3 @@ def test_values_of_an_environment() -> None:
     found = secrets_of(environment)
     assert found == [LONG + "-more", LONG]
     assert mask(f"one {LONG}-more, two {LONG}, ab", found) == "one ***, two ***, ab"
-
-
-@pytest.mark.parametrize("source", [Fixed("abc"), Choice(("abc", "def"))])
-def test_a_parameter_holds_no_secret(source: Fixed | Choice) -> None:
-    role = Role.FIXED if isinstance(source, Fixed) else Role.SCIENTIFIC
-    with pytest.raises(StudyError) as raised:
-        Parameter("api_key", role, source)
-    assert str(raised.value) == f"api_key: {NO_SECRETS}"
-    assert Parameter("api_keys", Role.FIXED, Fixed(3)).name == "api_keys"
-
-
-def test_a_command_holds_no_secret() -> None:
-    command = Command(("train", "--api-key=abc", "--password", "{word}"))
-    space = Space((Parameter("word", Role.FIXED, Fixed("x")),))
-    assert list(command.problems(space)) == [(("arguments", 1), f"'--api-key=***': {NO_SECRETS}")]

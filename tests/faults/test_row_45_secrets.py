@@ -8,7 +8,13 @@ from pathlib import Path
 
 import pytest
 
+import tunebook
 from faults.bench import Bench
+from tunebook.core.errors import StudyError
+from tunebook.core.objective import Metric, Objective
+from tunebook.core.space import Space
+from tunebook.core.study import Study
+from tunebook.storage.sqlite import open_store
 
 SECRET = "planted-0123456789abcdef"
 VARIABLES = ("PLANTED_TOKEN", "AWS_SECRET_ACCESS_KEY", "WANDB_API_KEY")
@@ -100,6 +106,7 @@ def test_row_45_a_script_that_tracks_itself(bench: Bench) -> None:
     [
         ({"fixed": {"api_key": SECRET}}, "fixed.api_key"),
         ({"fixed": {"hub_token": SECRET}}, "fixed.hub_token"),
+        ({"baseline": {"hub_token": SECRET}}, "baseline.hub_token"),
         ({"command": ["sh", "a", "{x}", "{arm}", f"--api-key={SECRET}"]}, "command[4]"),
         ({"command": ["sh", "a", "{x}", "{arm}", "--token", SECRET]}, "command[5]"),
     ],
@@ -116,7 +123,32 @@ def test_row_45_a_study_that_holds_one_is_refused(
     done = bench.run_study()
     assert done.code == 1
     assert done.err.startswith("Error: study.yaml:")
+    assert f": {line}: " in done.err
     assert "this looks like a secret" in done.err
     assert "let the program read it from its environment" in done.err
     assert SECRET not in done.err
     assert not Path(bench.folder, "book", "book.db").exists()
+
+
+HOLDING = Study("old", Space.of(fixed={"api_key": SECRET}), Objective(Metric("error")))
+
+
+def test_row_45_a_study_from_python_that_holds_one_is_refused(tmp_path: Path) -> None:
+    def train(_: tunebook.Run) -> None:
+        raise AssertionError
+
+    for ask in (tunebook.run, lambda *a, **k: tunebook.probe("noise", *a, **k)):
+        with pytest.raises(
+            StudyError, match=r"^fixed\.api_key: this looks like a secret, "
+        ) as told:
+            ask(HOLDING, train, folder=tmp_path / "book", quiet=True)
+        assert SECRET not in str(told.value)
+    assert not (tmp_path / "book").exists()
+
+
+def test_row_45_one_that_is_in_a_book_already_is_read(bench: Bench) -> None:
+    with open_store(bench.folder / "book") as store:
+        store.create(HOLDING)
+    assert bench.results("old").study == HOLDING
+    done = bench.run("show", "old")
+    assert done.code == 0, done.err

@@ -7,6 +7,7 @@ import pytest
 from tunebook.core.commands import Command
 from tunebook.core.domains import Choice, Float, Int
 from tunebook.core.errors import StudyError
+from tunebook.core.secrets import NO_SECRETS
 from tunebook.core.space import Derived, Fixed, When
 from tunebook.core.study import Budget, MoreTrials, Study
 from tunebook.studyfile.parsing import parse
@@ -245,3 +246,16 @@ def test_a_command() -> None:
 def test_mistakes_in_a_command(change: tuple[str, str], message: str) -> None:
     assert change[0] in COMMAND
     assert told(COMMAND.replace(*change)).splitlines()[0].startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        ("fixed:\n  api_key: abc", "fixed.api_key"),
+        ("scientific:\n  api_key: [abc, def]", "scientific.api_key"),
+        ("baseline:\n  api_key: abc", "baseline.api_key"),
+        ("command:\n  [train, --api-key=abc]", "command[1]: '--api-key=***'"),
+    ],
+)
+def test_a_secret_is_refused_with_its_line(content: str, place: str) -> None:
+    assert told(content) == f"study.yaml:4: {place}: {NO_SECRETS}"

@@ -11,6 +11,7 @@ from tunebook.app import display, places, start, workflow
 from tunebook.core.domains import Value
 from tunebook.core.protocols import Program
 from tunebook.core.results import Results
+from tunebook.core.secrets import check_secrets
 from tunebook.core.study import Study
 from tunebook.execution import programs
 from tunebook.execution.processes import DEFAULT_GRACE
@@ -41,6 +42,7 @@ def run(
     by default there is only a warning. Trials wait for a GPU that another process uses, unless
     `share_gpus` is true.
     """
+    check_secrets(study)
     program = _program(study, train)
     if train is not None:
         study = replace(study, program=program.reference, task=None, command=None)
@@ -117,6 +119,8 @@ def probe(
     from tunebook.procedures.catalogue import named
 
     place = places.book_folder(folder)
+    if isinstance(study, Study):
+        check_secrets(study)
     known = load(study, folder).study if isinstance(study, str) else study
     program = _program(known, train)
     if train is not None:

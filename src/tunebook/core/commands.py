@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias, get_args
 
 from tunebook.core.errors import StudyError, did_you_mean
 from tunebook.core.expressions import names_in
-from tunebook.core.masking import NO_SECRETS, mask_arguments
 from tunebook.core.space import Derived, Space
 
 OverrideStyle: TypeAlias = Literal["dashes", "equals", "hydra", "json", "environment"]
@@ -104,12 +103,8 @@ class Command:
         known = (*space.names, *inherited)
         usable = (*known, *PLACES, *([budget] if budget else []))
         arguments = (*usable, OVERRIDES)
-        masked = mask_arguments(self.arguments)
         for index, argument in enumerate(self.arguments):
             yield from _at(("arguments", index), _argument_problems(argument, arguments, space))
-            # What a parameter holds is looked at where the parameter stands.
-            if masked[index] != argument and not tuple(names(argument)):
-                yield ("arguments", index), f"{masked[index]!r}: {NO_SECRETS}"
         for field in ("json_lines", "tensorboard"):
             for index, path in enumerate(getattr(self, field)):
                 yield from _at((field, index), _path_problems(path, field, usable))

@@ -6,18 +6,23 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 MASK = "***"
-NO_SECRETS = (
-    "this looks like a secret, and a study is written into the book and shown in reports; let the "
-    "program read it from its environment"
-)
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_NAMES = re.compile(
-    r"(?:^|_)(?:secrets?|passwords?|passwd|passphrase|credentials?|creds|bearer|"
-    r"(?:api|private|access|auth|signing|encryption|ssh|account)_?keys?|apikeys?)(?:_|$)"
+_SECRET = (
+    r"(?:^|_)(?:secrets?|passwords?|passwd|passphrase|credentials?|creds|bearer|apikeys?|"
+    r"(?:api|secret|private|access|auth|signing|encryption|ssh|account)_?keys?)"
 )
-# `pad_token: "</s>"` is none; one that opens a door is long and has no blanks.
-_TOKENS = re.compile(r"(?:^|_)(?:auth|token)$")
-_LONG = re.compile(r"[\w\-./+=:~]{16,}\Z")
+_NAMES = re.compile(_SECRET + r"(?:_(?:id|value|text|string|\d+))?$")
+# `secret_sauce: ranch` and `pad_token: "</s>"` are none; what opens a door under such a name is
+# long and has digits, but no blanks.
+_PERHAPS = re.compile(_SECRET + r"_|(?:^|_)(?:auth|token)$")
+_OF_TEXTS = re.compile(
+    r"(?:^|_)(?:pad|bos|eos|unk|cls|sep|mask|begin|start|stop|end|special)_token$"
+)
+_LONG = re.compile(r"(?=.*\d)[\w\-./+=:~]{16,}\Z")
+# A switch, a count, or the name of a variable: `$API_KEY`, `${oc.env:API_KEY}`.
+_PLAIN = re.compile(
+    r"(?:(?i:true|false|yes|no|on|off|none|null)|[-+]?[\d.]{1,5}|\$[A-Z_][A-Z0-9_]*|\$\{.*)\Z"
+)
 # An option (`--name=value`), a variable (`NAME=value`), an override of Hydra's (`+a.name=value`).
 _NAMED = re.compile(r"(?P<name>[-+~]*[\w.\-]+)(?P<sign>=|: ?)(?P<value>.+)", re.DOTALL)
 _IN_ADDRESS = re.compile(r"(?P<before>\w://[^/\s:@]*:)(?P<value>[^/\s@]+)(?=@)")
@@ -31,10 +36,13 @@ def is_secret(name: str, value: str) -> bool:
     >>> is_secret("OPENAI_API_KEY", "x"), is_secret("pad_token", "</s>"), is_secret("tokens", "8")
     (True, False, False)
     """
-    plain = "_".join(_WORDS.findall(name)).lower()
-    if not value or value == MASK:
+    if not value or value == MASK or _PLAIN.match(value):
         return False
-    return bool(_NAMES.search(plain)) or bool(_TOKENS.search(plain) and _LONG.match(value))
+    plain = "_".join(_WORDS.findall(name)).lower()
+    if _NAMES.search(plain):
+        return True
+    perhaps = _PERHAPS.search(plain) and not _OF_TEXTS.search(plain)
+    return bool(perhaps and _LONG.match(value))
 
 
 def mask_arguments(arguments: Sequence[str]) -> list[str]:

@@ -14,7 +14,6 @@ from typing import TypeAlias
 from tunebook.core.domains import Choice, Domain, Float, Int, Value, check_value, same_value
 from tunebook.core.errors import StudyError, did_you_mean
 from tunebook.core.expressions import evaluate, names_in
-from tunebook.core.masking import NO_SECRETS, is_secret
 
 Config: TypeAlias = Mapping[str, Value]
 Point: TypeAlias = Mapping[str, float]
@@ -95,13 +94,6 @@ class Parameter:
         has_value = isinstance(self.source, Fixed | Derived)
         if has_value != (self.role is Role.FIXED):
             raise StudyError(f"{self.name}: a {self.role} parameter cannot be {self.source}")
-        given: tuple[object, ...] = ()
-        if isinstance(self.source, Choice):
-            given = self.source.values
-        elif isinstance(self.source, Fixed):
-            given = (self.source.value,)
-        if any(isinstance(value, str) and is_secret(self.name, value) for value in given):
-            raise StudyError(f"{self.name}: {NO_SECRETS}")
         if self.buckets is not None:
             if self.role is not Role.SCIENTIFIC or isinstance(self.source, Choice):
                 raise StudyError(

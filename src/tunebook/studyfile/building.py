@@ -12,6 +12,7 @@ from tunebook.core.domains import Choice, Domain, Float, Int
 from tunebook.core.errors import StudyError
 from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Constraint, Metric, Objective
+from tunebook.core.secrets import secrets_in
 from tunebook.core.space import Derived, Fixed, Parameter, Role, Space, conditions
 from tunebook.core.study import Budget, Divergence, MoreTrials, Resources, Sampling, Study
 from tunebook.studyfile import parts
@@ -45,7 +46,11 @@ def build(file: StudyFile, document: Document) -> Study:
     if not notes.problems:
         # Alone they are sound: what is left are settings of which more_trials speaks.
         with notes.at("more_trials"):
-            return Study(name=file.study, space=space, **fields)
+            study = Study(name=file.study, space=space, **fields)
+            for path, text in secrets_in(study):
+                notes.add(path, f"{spelled(path)}: {text}")
+            if not notes.problems:
+                return study
     raise Problems(*notes.problems)
 
 
