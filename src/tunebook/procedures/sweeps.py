@@ -26,6 +26,8 @@ Side: TypeAlias = Literal["low", "high"]
 MOST_EXTENSIONS: Final = 2
 # The best values, so many at least, tell how noisy results are.
 LEAST_GOOD: Final = 4
+# As many values inside that are as good as the one at the end make a plateau.
+PLATEAU: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +64,27 @@ class Sweep:
 
     @property
     def end(self) -> Side | None:
-        """At which end of what was tried the best value is, be it by noise alone.
+        """At which end of what was tried the best value is, or may be but for noise.
 
         The last value that works is no end: beyond it is an edge of the program's own.
         """
-        if self.best is None:
+        values, best = self.values, self.best
+        if best is None:
             return None
-        if self.best == self.values[0]:
+        if best == values[0] or (best == values[1] and self.is_as_good(values[0])):
             return "low"
-        return "high" if self.best == self.values[-1] else None
+        if best == values[-1] or (best == values[-2] and self.is_as_good(values[-1])):
+            return "high"
+        return None
 
     @property
     def boundary(self) -> Side | None:
-        """At which end the best value is, where no value further inside is as good."""
-        return None if any(self.is_as_good(value) for value in self.values[1:-1]) else self.end
+        """At which end the best value is, unless it lies on a plateau.
+
+        One value further inside that is as good may be a slope seen through noise; two are not.
+        """
+        inside = (value for value in self.values[1:-1] if value != self.best)
+        return None if sum(map(self.is_as_good, inside)) >= PLATEAU else self.end
 
     def is_as_good(self, value: float) -> bool:
         """Whether a value is within the noise of the best: one standard error of a difference."""
