@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import time
 from collections.abc import Iterator
 
@@ -34,6 +35,8 @@ def trainer(task: Task) -> TrainFunction:
     prepare = getattr(task, "prepare", None)
     if prepare is not None:
         prepare()
+    # The first optimiser imports it, which takes a second or two of every trial otherwise.
+    importlib.import_module("torch._dynamo")
     return functools.partial(train, task)
 
 

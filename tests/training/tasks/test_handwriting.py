@@ -36,7 +36,7 @@ def test_all_classes_are_about_equally_frequent_in_validation() -> None:
 
 
 def test_without_the_package_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn.datasets", None)
+    monkeypatch.setitem(sys.modules, "sklearn", None)
     with pytest.raises(
         ProgramError, match=r"needs scikit-learn .*: pip install 'tunebook\[tasks\]'"
     ):

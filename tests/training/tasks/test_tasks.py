@@ -66,6 +66,20 @@ def test_nothing_is_imported_before_it_is_needed() -> None:
     assert done.stdout.splitlines() == ["[]", "['torch']", "Characters Digits FashionMnist Mnist1D"]
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted there")
+def test_a_process_that_is_ready_to_train_has_one_thread(name: str) -> None:
+    """It can be forked for each trial, which then has nothing slow left to import."""
+    code = (
+        "import os, sys\n"
+        f"from tunebook.training.tasks import {name} as task\n"
+        "from tunebook.training.loop import trainer\n"
+        "trainer(task)\n"
+        "print(len(os.listdir('/proc/self/task')), 'torch._dynamo' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "True"]
+
+
 def test_facts(task: BundledTask) -> None:
     facts = task.facts
     assert facts.metric.is_better(facts.reached, facts.chance)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
 from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -77,15 +80,19 @@ class Digits:
 @functools.cache
 def examples() -> tuple[TensorExamples, TensorExamples]:
     """Split by position, which needs no random numbers; pixels from -1 to 1."""
-    try:
-        from sklearn.datasets import load_digits
-    except ImportError as error:
+    # Read from its file by numpy: importing the package would start threads, as would torch, and
+    # then no process with the examples in it could be forked for the trials.
+    package = importlib.util.find_spec("sklearn")
+    folders = package.submodule_search_locations if package is not None else None
+    file = Path(folders[0], "datasets", "data", "digits.csv.gz") if folders else None
+    if file is None or not file.exists():
+        why = f"there is no {file}" if file is not None else "No module named 'sklearn'"
         raise ProgramError(
-            f"the task digits needs scikit-learn ({error}): pip install 'tunebook[tasks]'"
-        ) from error
-    found = load_digits()
-    inputs = torch.from_numpy(found.data).float() / (_DARKEST / 2) - 1
-    targets = torch.from_numpy(found.target).long()
+            f"the task digits needs scikit-learn ({why}): pip install 'tunebook[tasks]'"
+        )
+    table = np.loadtxt(file, delimiter=",", dtype=np.float32)
+    inputs = torch.from_numpy(table[:, :-1] / (_DARKEST / 2) - 1)
+    targets = torch.from_numpy(table[:, -1].astype(np.int64))
     return (
         TensorExamples(inputs[:TRAIN_EXAMPLES], targets[:TRAIN_EXAMPLES]),
         TensorExamples(inputs[TRAIN_EXAMPLES:], targets[TRAIN_EXAMPLES:]),
