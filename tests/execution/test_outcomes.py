@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 from pathlib import Path
 from typing import Any
@@ -62,6 +64,21 @@ def test_only_exceptions_speak_of_memory() -> None:
     ended = outcomes.of_exception(SystemExit("out of memory"))
     assert ended.kind is OutcomeKind.FAILED
     assert ended.reason == "the program left with exit code out of memory"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "model.bin"),
+        OSError(errno.EDQUOT, os.strerror(errno.EDQUOT)),
+        RuntimeError("PytorchStreamWriter failed writing file data/1: file write failed"),
+    ],
+)
+def test_a_full_disk_is_the_machine_s_fault_and_not_the_program_s(error: Exception) -> None:
+    ended = outcomes.of_exception(error)
+    assert ended.kind is OutcomeKind.CRASHED
+    assert ended.reason == f"the disk is full: {type(error).__name__}: {error}"
+    assert outcomes.of_exception(OSError(errno.EACCES, "no")).kind is OutcomeKind.FAILED
 
 
 def test_the_place_is_the_last_of_the_user_s_own() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -35,7 +36,7 @@ from tunebook.core.trials import Cause, Outcome, OutcomeKind
 from tunebook.execution import beginning
 from tunebook.execution.processes import Processes
 from tunebook.execution.slots import Slot
-from tunebook.execution.spec import Spec
+from tunebook.execution.spec import Spec, StopRequest
 from tunebook.files import locks
 
 TWO = (Slot(0), Slot(1))
@@ -71,6 +72,76 @@ def test_attempts_run_side_by_side(tmp_path: Path) -> None:
     proposed = [attempt_in(tmp_path, n, config={"me": n}) for n in (1, 2)]
     ended = outcomes(run(Processes(TERMS, TWO), program, proposed))
     assert [ended[n].kind.value for n in (1, 2)] == ["complete", "complete"]
+
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_an_attempt_without_room_for_its_file_is_begun_when_there_is_some(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refusals, told, write = [FULL, FULL], [], Spec.write
+
+    def refused(spec: Spec) -> None:
+        if refusals:
+            raise refusals.pop()
+        write(spec)
+
+    monkeypatch.setattr(Spec, "write", refused)
+    executor = Processes(TERMS, TWO, notice=told.append)
+    attempt = attempt_in(tmp_path)
+    ended = outcomes(run(executor, program_in(tmp_path, "def train(run): return 1.0"), [attempt]))
+    assert ended[1].kind is OutcomeKind.COMPLETE
+    (pause,) = told
+    assert pause.startswith(f"Paused: no room to begin trial 1 in {attempt.folder}: its disk has ")
+    assert pause.endswith(
+        "bytes free. Trials that run go on, and so does the study once there is room"
+    )
+
+
+def test_any_other_refusal_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(spec: Spec) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(Spec, "write", refuse)
+    with pytest.raises(OSError, match="Input/output error"):
+        one(tmp_path, "def train(run): return 1.0")
+
+
+def test_on_a_full_disk_trials_are_left_to_themselves(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They can neither be asked to leave nor say how they end: the next run takes them up."""
+
+    def refuse(*_: object) -> None:
+        raise FULL
+
+    told: list[str] = []
+    text = """
+        import time
+
+        def train(run):
+            while not run.should_stop:
+                time.sleep(0.01)
+        """
+    program = program_in(tmp_path, text)
+    attempt = attempt_in(tmp_path)
+    decisions = [Decision.GO_ON]
+    executor = Processes(TERMS, TWO, notice=told.append)
+    events = executor.run(program, iter([attempt]), lambda _: decisions[-1])
+    next_started(events)
+    monkeypatch.setattr(StopRequest, "write", refuse)
+    decisions.append(Decision.DRAIN)
+    assert not any(isinstance(event, Finished) for event in events)
+    assert told == [
+        "1 trial cannot be asked to leave, for want of room on the disk: what goes on by itself is "
+        "taken up by the next run"
+    ]
+    monkeypatch.undo()
+    assert locks.is_held(Spec(attempt, TERMS).lock)
+    StopRequest("preempt", "interrupted", 5.0).write(Path(attempt.folder))
+    ended = outcomes(run(Processes(TERMS, TWO), program, [attempt]))
+    assert ended[1].kind is OutcomeKind.PREEMPTED
 
 
 def test_no_more_run_than_there_are_slots(tmp_path: Path) -> None:

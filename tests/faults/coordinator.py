@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from tunebook.app import display, workflow
+from tunebook.app.commands.printing import exit_code
 from tunebook.core.domains import Choice, Float
 from tunebook.core.errors import TunebookError
 from tunebook.core.objective import Metric, Objective
@@ -15,7 +16,7 @@ from tunebook.core.space import Parameter, Role, Space
 from tunebook.core.study import Study
 from tunebook.core.trials import RetryPolicy
 from tunebook.execution import programs
-from tunebook.running import patience
+from tunebook.running import patience, room
 from tunebook.running.breaker import Breaker
 
 _ENDLESS = 10**9
@@ -40,6 +41,7 @@ def main(book: str, trials: str, workers: str) -> int:
     workflow.RetryPolicy = partial(RetryPolicy, crashes=_ENDLESS)  # type: ignore[assignment, misc]
     workflow.Breaker = partial(Breaker, most=_ENDLESS)  # type: ignore[assignment, misc]
     patience.LOCKED_SECONDS = float(os.environ.get("FAULTS_LOCKED_SECONDS", "600"))
+    room.LEAST_BYTES = int(os.environ.get("FAULTS_LEAST_BYTES", room.LEAST_BYTES))
     options = workflow.Options(workers=int(workers))
     screen = display.choose(quiet=False, machine=False)
     try:
@@ -47,7 +49,7 @@ def main(book: str, trials: str, workers: str) -> int:
     except TunebookError as error:
         sys.stderr.write(f"Error: {error}\n")
         return 1
-    return 0 if ending.done else 3
+    return exit_code(ending)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ STEPS = 30
 SAVED_EVERY = 5
 STARTS = "FAULTS_STARTS"
 PAUSE = "FAULTS_PAUSE"
+# How many metrics are logged beside the error: long curves fill more than a page of a disk.
+MORE = "FAULTS_MORE"
 
 
 def advance(state: float, x: float, step: int) -> float:
@@ -25,6 +27,11 @@ def curve(x: float) -> list[float]:
     return values
 
 
+def more(state: float) -> dict[str, float]:
+    count = int(os.environ.get(MORE, "0"))
+    return {f"more.{number}": state / number for number in range(1, count + 1)}
+
+
 def train(run) -> None:  # type: ignore[no-untyped-def]
     """The arm `saves` writes checkpoints and resumes; the arm `begins anew` does not."""
     with open(os.environ[STARTS], "a") as starts:
@@ -38,7 +45,7 @@ def train(run) -> None:  # type: ignore[no-untyped-def]
         if saves and run.should_stop:
             return
         state = advance(state, run["x"], step)
-        run.log({"error": state}, step=step)
+        run.log({"error": state, **more(state)}, step=step)
         if saves and step % SAVED_EVERY == SAVED_EVERY - 1:
             with run.checkpoint(step) as folder:
                 (folder / "state.json").write_text(json.dumps([state, step + 1]))

@@ -63,9 +63,12 @@ def attend(store: SQLiteStore, spec: Spec) -> None:
         sys.stdout.flush()
 
 
-if __name__ == "__main__":
+def run(folder: Path) -> int:
+    """The same as a command: its exit code, and what went wrong in words."""
     try:
-        main(Path(sys.argv[1]))
-    except TunebookError as error:
+        main(folder)
+    except (TunebookError, OSError) as error:
         sys.stderr.write(f"Error: {error}\n")
-        sys.exit(1)
+        sys.stderr.flush()
+        return 1
+    return 0

@@ -6,11 +6,18 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from faults.harness import until
+
+PYTHON = sys.executable
 WRITING = ("pwrite64", "write", "fsync", "fdatasync", "rename", "unlink", "link", "ftruncate")
+# Not with `--seccomp-bpf`, which is faster: signals are not injected then.
+_STRACE = ("strace", "-qq", "-f")
 
 
 def needs_strace() -> None:
@@ -20,20 +27,30 @@ def needs_strace() -> None:
         pytest.skip("strace is not there, or may not trace")
 
 
-def inject(calls: str, what: str, when: str, *, children: bool = False) -> tuple[str, ...]:
-    """The beginning of a command whose system calls fail, or end it."""
-    follow = ("-f", "--seccomp-bpf") if children else ()
-    fault = f"inject={calls}:{what}:when={when}"
-    return ("strace", "-qq", *follow, "-o", "/dev/null", "-e", f"trace={calls}", "-e", fault)
+def fault(calls: str, what: str, when: str) -> tuple[str, ...]:
+    """Options of `strace`: these calls fail, or end the process that makes them."""
+    return ("-o", "/dev/null", "-e", f"trace={calls}", "-e", f"inject={calls}:{what}:when={when}")
 
 
-def count(command: list[str], folder: Path, environment: dict[str, str]) -> Counter[str]:
-    """How often a command that runs to its end makes each of the calls that write."""
-    trace = folder / "trace"
-    under = ["strace", "-qq", "-o", str(trace), "-e", f"trace={','.join(WRITING)}"]
-    subprocess.run([*under, *command], check=True, capture_output=True, env=environment)
+def under(*options: str) -> tuple[str, ...]:
+    """The beginning of a command that runs under `strace`."""
+    return (*_STRACE, *options)
+
+
+@contextmanager
+def attach(pid: int, *options: str) -> Iterator[None]:
+    """Trace a process that exists, until it ends."""
+    with subprocess.Popen([*_STRACE, *options, "-p", str(pid)]) as tracer:
+        until(lambda: _tracer(pid) == tracer.pid, "strace has attached itself")
+        yield
+
+
+def count(trace: Path) -> Counter[str]:
+    """How often a trace has each of the calls. Each line begins with the number of a process."""
     lines = trace.read_text(errors="replace").splitlines()
-    return Counter(line.partition("(")[0] for line in lines if "(" in line)
+    return Counter(line.partition("(")[0].split()[-1] for line in lines if "(" in line)
 
 
-PYTHON = sys.executable
+def _tracer(pid: int) -> int:
+    status = Path("/proc", str(pid), "status").read_text()
+    return int(status.partition("TracerPid:")[2].split()[0])

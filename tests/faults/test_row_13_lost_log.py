@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faults import left_book
-from faults.harness import HERE, Siege, kill, until
+from faults.harness import Siege, kill, until
 from faults.store_writer import main as run_again
-from faults.system_calls import PYTHON
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +20,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(share=st.floats(0, 1), keeps_memory=st.booleans())
 def test_row_13_a_log_that_was_cut(made: Path, share: float, keeps_memory: bool) -> None:
     cut_and_run(made, share, keeps_memory)
@@ -51,13 +49,12 @@ def test_row_13_files_that_were_removed(made: Path, tmp_path: Path, gone: tuple[
     folder = left_book.copy(made, tmp_path / "removed")
     for suffix in gone:
         (folder / f"book.db{suffix}").unlink()
-    command = [PYTHON, str(HERE / "store_writer.py"), str(folder)]
-    subprocess.run(command, check=True, env=left_book.ENVIRONMENT, capture_output=True)
+    run_again(folder)
     left_book.check(folder)
 
 
 def test_row_13_a_real_run_says_what_its_book_had_lost(tmp_path: Path) -> None:
-    with Siege(tmp_path / "siege", trials=3, pause=0.02) as siege:
+    with Siege(tmp_path / "siege", trials=3, pause=0.01) as siege:
         process = siege.start()
         until(lambda: len(siege.acknowledged()) >= 2, "two trials end")
         kill([process.pid])

@@ -149,6 +149,20 @@ def test_a_short_write_is_completed(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert content_of(tmp_path / "spool") == [b"a record of some length", b"x"]
 
 
+def test_a_disk_that_takes_nothing_is_not_tried_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "spool"
+    writer = SpoolWriter(path)
+    writer.append(b"one")
+    whole, taken = os.pwrite, [5, 0]
+    monkeypatch.setattr(os, "pwrite", lambda fd, data, at: whole(fd, data[: taken.pop(0)], at))
+    with pytest.raises(OSError, match="the disk took none of the bytes it was given"):
+        writer.append(b"two")
+    writer.close()
+    assert content_of(path) == [b"one"]
+
+
 def test_a_full_disk_leaves_the_spool_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

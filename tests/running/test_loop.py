@@ -45,6 +45,7 @@ def run(
     code: Code = CODE,
     interrupts: Interrupts | None = None,
     watch: Callable[[Event], None] = lambda _: None,
+    room: Callable[[], bool] = lambda: True,
 ) -> Ending:
     return run_study(
         STUDY,
@@ -57,6 +58,7 @@ def run(
         breaker=Breaker(),
         interrupts=interrupts or Interrupts(),
         watch=watch,
+        room=room,
     )
 
 
@@ -65,6 +67,23 @@ def test_every_setting_gets_its_trials(store: SQLiteStore, room: int) -> None:
     assert run(store, Scripted(room=room)) == Ending()
     results = store.results("small")
     assert [results.counts(setting) for setting in STUDY.space.settings()] == [{"complete": 3}] * 2
+
+
+def test_where_every_trial_waits_for_room_somebody_tells(store: SQLiteStore) -> None:
+    asked: list[int] = []
+
+    class Idle(Scripted):
+        def run(
+            self, program: Program, proposals: Iterator[Attempt | Wait], decide: Decide
+        ) -> Iterator[Event]:
+            yield Tick(2)
+
+    def room() -> bool:
+        asked.append(1)
+        return True
+
+    run(store, Idle(), room=room)
+    assert asked == [1]
 
 
 def test_running_again_changes_nothing(store: SQLiteStore) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -14,7 +15,9 @@ from sqlalchemy import Connection, Engine
 from contracts import oracle
 from contracts.store_contract import CODE, COMPLETE, PREEMPTED, STUDY, proposal
 from tunebook.core.errors import StoreError
+from tunebook.core.events import Finished
 from tunebook.core.trials import Code
+from tunebook.storage.checking import flaws
 from tunebook.storage.connections import open_engine
 from tunebook.storage.migrations import (
     MIGRATIONS,
@@ -29,12 +32,15 @@ from tunebook.storage.sqlite import open_store
 FIXTURES = Path(__file__).parent / "fixtures"
 
 
-@pytest.fixture
-def book(tmp_path: Path) -> Path:
-    """A book of version 1, with two studies and three attempts."""
-    path = tmp_path / "book.db"
+@pytest.fixture(params=["schema_v1.sql", "book_v1.db"])
+def book(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A book of version 1, with two studies and three attempts: its rows in words, and its file."""
+    path, kept = tmp_path / "book.db", FIXTURES / request.param
+    if kept.suffix == ".db":
+        shutil.copyfile(kept, path)
+        return path
     with closing(sqlite3.connect(path)) as connection:
-        connection.executescript((FIXTURES / "schema_v1.sql").read_text())
+        connection.executescript(kept.read_text())
         connection.execute("PRAGMA journal_mode=WAL")
     return path
 
@@ -134,6 +140,57 @@ def test_another_process_may_have_been_faster(
     monkeypatch.setattr("tunebook.storage.migrations.copy_book", overtaken)
     migrate(engine, book, [_colour])
     assert book_version(engine, book) == 2
+
+
+def test_row_29_a_book_of_every_version_is_kept() -> None:
+    assert {path.name for path in FIXTURES.glob("*.db")} == {
+        f"book_v{version}.db" for version in range(1, VERSION + 1)
+    }
+
+
+def test_row_29_the_file_of_a_release_opens_goes_on_and_is_left_as_it_was(tmp_path: Path) -> None:
+    shutil.copyfile(FIXTURES / f"book_v{VERSION}.db", tmp_path / "book.db")
+    with open_store(tmp_path, readonly=True) as store:
+        before = store.results("depth")
+        assert before.counts() == {"complete": 1, "running": 1}
+    open_store(tmp_path).close()
+    assert not list(tmp_path.glob("*.before-*"))
+    assert flaws(tmp_path / "book.db") == ()
+    with open_store(tmp_path) as store:
+        store.create(STUDY)
+        store.append(Finished(store.claim("depth", proposal(9), CODE), COMPLETE, 1.0))
+        after = store.results("depth")
+    assert after.counts() == {"complete": 2, "running": 1}
+    assert [record.trial for record in after][:2] == [record.trial for record in before]
+    oracle.check(tmp_path)
+
+
+def test_row_29_the_file_of_a_later_release_is_refused_and_not_touched(tmp_path: Path) -> None:
+    book = tmp_path / "book.db"
+    shutil.copyfile(FIXTURES / f"book_v{VERSION}.db", book)
+    with closing(sqlite3.connect(book, isolation_level=None)) as connection:
+        connection.execute("UPDATE meta SET value = ?", (VERSION + 1,))
+        connection.execute("ALTER TABLE trials ADD COLUMN colour TEXT")
+    content = book.read_bytes()
+    for readonly in (True, False):
+        with pytest.raises(StoreError) as refusal:
+            open_store(tmp_path, readonly=readonly)
+        assert str(refusal.value) == (
+            f"{book} was written by a newer tunebook (schema {VERSION + 1}, this one reads up to "
+            f"{VERSION}); upgrade tunebook"
+        )
+    assert book.read_bytes() == content
+
+
+def test_row_29_the_copy_of_a_migrated_book_is_the_book_that_it_was(
+    engine: Engine, book: Path
+) -> None:
+    (book.parent / "older").mkdir()
+    migrate(engine, book, [_colour])
+    book.with_name("book.db.before-v2").rename(book.parent / "older" / "book.db")
+    with open_store(book.parent / "older", readonly=True) as store:
+        assert store.results("depth").study == STUDY
+        assert store.results("depth").counts() == {"complete": 1, "running": 1}
 
 
 def test_a_newer_book_is_refused(engine: Engine, book: Path) -> None:

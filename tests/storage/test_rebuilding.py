@@ -9,7 +9,7 @@ from contracts import oracle
 from contracts.store_contract import CODE, COMPLETE, CRASHED, STUDY, assert_same, logged, proposal
 from tunebook.core.events import Event, Finished
 from tunebook.core.trials import Attempt
-from tunebook.storage import definitions
+from tunebook.storage.definitions import Shelf
 from tunebook.storage.rebuilding import LOST_POINTS, Recovered, rebuild
 from tunebook.storage.remains import Remains, remains
 from tunebook.storage.restoring import Story
@@ -51,7 +51,10 @@ class Case:
         for path in self.folder.glob("book.db*"):
             path.unlink()
         made = rebuild(
-            self.folder / "book.db", left, self.folder / "studies", lambda f: self.stories.get(f)
+            self.folder / "book.db",
+            left,
+            Shelf(self.folder / "studies"),
+            lambda f: self.stories.get(f),
         )
         if "nothing of it was found" not in str(made):  # a gap is told, and stays
             oracle.check(self.folder)
@@ -116,10 +119,24 @@ def test_gaps_and_endings_are_told(tmp_path: Path) -> None:
 
 def test_a_study_without_a_definition_is_told(tmp_path: Path) -> None:
     case = Case(tmp_path)
-    definitions.path(tmp_path / "studies", 1).unlink()
+    (tmp_path / "studies" / "1" / "study.json").unlink()
     (tmp_path / "book.db").unlink()
-    (made,) = rebuild(tmp_path / "book.db", Remains(), tmp_path / "studies", case.stories.get)
+    (made,) = rebuild(
+        tmp_path / "book.db", Remains(), Shelf(tmp_path / "studies"), case.stories.get
+    )
     assert made.lost == ("trials 1 to 3: the study's definition was found nowhere",)
+
+
+def test_the_attempts_of_another_book_are_not_used(tmp_path: Path) -> None:
+    case = Case(tmp_path)
+    Shelf(tmp_path / "studies", "other").write(1, STUDY)
+    shelf = Shelf(tmp_path / "studies", "this")
+    (tmp_path / "book.db").unlink()
+    assert rebuild(tmp_path / "book.db", Remains(), shelf, case.stories.get) == ()
+    (tmp_path / "book.db").unlink()
+    (made,) = rebuild(tmp_path / "book.db", remains(case.found), shelf, case.stories.get)
+    assert made == Recovered("depth", 3, 4, 4, 0, ())
+    assert_same(case.trials(), case.before)
 
 
 def test_a_folder_of_another_attempt_is_not_used(tmp_path: Path) -> None:

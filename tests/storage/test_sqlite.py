@@ -112,8 +112,7 @@ def test_a_study_without_its_file_is_no_study(folder: Path, tmp_path: Path) -> N
         with pytest.raises(StoreError) as refusal:
             store.create(STUDY)
         assert str(refusal.value) == (
-            f"cannot write {tmp_path}/file/1/study.json: File exists; "
-            "check the disk and the permissions"
+            f"cannot write {tmp_path}/file: File exists; check the disk and the permissions"
         )
         assert store.studies() == ()
 

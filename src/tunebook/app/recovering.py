@@ -17,20 +17,20 @@ from tunebook.core.representation import counted
 from tunebook.files.atomic import sync
 from tunebook.running.ownership import owned, owners
 from tunebook.running.stories import tell
-from tunebook.storage import definitions
 from tunebook.storage.checking import flaws
+from tunebook.storage.definitions import Shelf
 from tunebook.storage.migrations import VERSION
 from tunebook.storage.rebuilding import Recovered, rebuild
 from tunebook.storage.remains import Remains, remains
 from tunebook.storage.salvage import Salvaged, salvage
-from tunebook.storage.sqlite import BOOK
+from tunebook.storage.sqlite import BOOK, shelf_of
 
 _BESIDE = ("", "-wal")
 
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What came of looking at a book. Without `studies`, which are a new one's, nothing was changed.
+    """What came of looking at a book; without `studies`, which are a new one's, nothing changed.
 
     `kept` is the damaged book under its new name, if there was one.
     """
@@ -52,7 +52,7 @@ def check(folder: Path) -> Recovery:
     """Only look: every page, key and value of a book."""
     book = folder.absolute() / BOOK
     if not book.exists():
-        if not definitions.read(_attempts(folder)):
+        if not _shelf(folder).read():
             raise StoreError(
                 f"no book in {folder}, nor files of one; choose another folder with `--dir`"
             )
@@ -67,15 +67,15 @@ def recover(folder: Path) -> Recovery:
         return found
     _refuse_owned(folder)
     book = Path(found.book)
-    attempts = _attempts(folder)
+    shelf = _shelf(folder)
     work = book.with_name(f".recovering-{secrets.token_hex(4)}")
     work.mkdir(mode=0o700)
     try:
         left = _read(book, work)
         with ExitStack() as stack:
-            for study in {**definitions.read(attempts), **left.studies}.values():
+            for study in {**shelf.read(), **left.studies}.values():
                 stack.enter_context(owned(folder, study.name))
-            made = rebuild(work / BOOK, left, attempts, tell)
+            made = rebuild(work / BOOK, left, shelf, tell)
             if wrong := flaws(work / BOOK):
                 raise StoreError(f"the new book would be flawed ({wrong[0]}); nothing was changed")
             kept = _replace(book, work / BOOK)
@@ -111,8 +111,8 @@ def text(found: Recovery) -> str:
     return "\n".join(lines)
 
 
-def _attempts(folder: Path) -> Path:
-    return (places.attempts_folder() or folder / "studies").absolute()
+def _shelf(folder: Path) -> Shelf:
+    return shelf_of(folder, places.attempts_folder())
 
 
 def _refuse_owned(folder: Path) -> None:

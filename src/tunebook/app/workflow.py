@@ -60,7 +60,8 @@ def run(
         patient = Patient(store, display.notice)
         _tell_of_new_objective(study, patient, display.notice)
         study = patient.create(study)
-        _tell_of_restored(store.take_in(study.name, tell), display.notice)
+        restored = patient.insist(lambda: store.take_in(study.name, tell))
+        _tell_of_restored(restored, display.notice)
         ending = _run_owned(study, program, store, folder, options, display)
         return ending, store.results(study.name)
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tunebook.files import atomic
+from tunebook.files import atomic, space
 
 # Two, so that a checkpoint damaged after it was written does not cost the whole trial.
 KEPT = 2
-_NO_SPACE = (errno.ENOSPC, errno.EDQUOT)
-# What torch and safetensors say; they raise errors of their own.
-_NO_SPACE_TEXTS = ("no space left", "pytorchstreamwriter failed writing", "disk quota exceeded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +71,7 @@ def remove_leftovers(attempt_folder: Path) -> None:
 
 def says_disk_is_full(error: Exception) -> bool:
     """Whether an error says that there was no room for a checkpoint."""
-    if isinstance(error, OSError) and error.errno in _NO_SPACE:
-        return True
-    return any(text in str(error).lower() for text in _NO_SPACE_TEXTS)
+    return (isinstance(error, OSError) and space.is_full(error)) or space.speaks_of_it(str(error))
 
 
 def _steps(parent: Path) -> list[int]:

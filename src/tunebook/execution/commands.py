@@ -30,7 +30,7 @@ from tunebook.execution.collecting import Collector, Earlier
 from tunebook.execution.joined import ATTEMPT, METRICS
 from tunebook.execution.rows import Lines
 from tunebook.execution.run import LONGEST_REASON, SpoolRun, TrialEnded
-from tunebook.files import atomic
+from tunebook.files import atomic, space
 
 _WAIT_SECONDS = 0.1
 _READ_FILES_SECONDS = 0.5
@@ -240,6 +240,8 @@ class _Execution:
         if outcomes.speaks_of_memory(self._detail()):
             return outcomes.out_of_memory(f"out of memory{last}", self._detail())
         reason = f"the command left with exit code {status}{last}"
+        if space.speaks_of_it(last):
+            return outcomes.no_room(reason, self._detail())
         return Outcome(OutcomeKind.FAILED, reason, detail=self._detail())
 
     def _missing(self) -> str:

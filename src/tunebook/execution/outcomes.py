@@ -13,6 +13,7 @@ from tunebook.core.trials import Cause, Outcome, OutcomeKind
 from tunebook.execution import family, readings
 from tunebook.execution.run import LONGEST_REASON, SpoolRun
 from tunebook.execution.spec import ON_TERMINATION, StopRequest
+from tunebook.files import space
 
 LONGEST_DETAIL = 8_000
 _STOPPED = {
@@ -56,12 +57,21 @@ def out_of_memory(reason: str, detail: str = "") -> Outcome:
     return Outcome(OutcomeKind.INFEASIBLE, reason, Cause.OUT_OF_MEMORY, detail)
 
 
+def no_room(reason: str, detail: str = "") -> Outcome:
+    return Outcome(OutcomeKind.CRASHED, f"the disk is full: {reason}", detail=detail)
+
+
 def of_exception(error: BaseException) -> Outcome:
-    """A program's exception: out of memory is the configuration's fault, the rest its own."""
+    """A program's exception: out of memory is the configuration's fault, a full disk the machine's.
+
+    Every other one is its own.
+    """
     detail = "".join(traceback.format_exception(error))[-LONGEST_DETAIL:]
     text = in_words(error)
     if isinstance(error, MemoryError) or (isinstance(error, Exception) and speaks_of_memory(text)):
         return out_of_memory(f"out of memory: {text}"[:LONGEST_REASON], detail)
+    if isinstance(error, Exception) and space.speaks_of_it(text):
+        return no_room(f"{text[:LONGEST_REASON]}{place(error)}", detail)
     if isinstance(error, KeyboardInterrupt):
         return Outcome(OutcomeKind.PREEMPTED, "interrupted")
     if isinstance(error, SystemExit):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from tunebook.core.errors import ProgramError
 from tunebook.core.events import Decision, Event, Finished, Noted, Tick, Wait
 from tunebook.core.protocols import Decide, Program
+from tunebook.core.representation import counted
 from tunebook.core.trials import Attempt, Outcome, OutcomeKind
 from tunebook.execution.beginning import has_begun
 from tunebook.execution.devices import Devices
@@ -21,6 +21,7 @@ from tunebook.execution.slots import Slot
 from tunebook.execution.spec import Spec, StopRequest, Terms
 from tunebook.execution.stalling import Stalls
 from tunebook.execution.starting import Starter
+from tunebook.files import space
 
 READ_SECONDS = 1.0
 WAIT_SECONDS = 0.2
@@ -62,7 +63,7 @@ class Processes:
         starter = Starter(program, self._notice, goes_on)
         guard = Guard(self._devices, self._notice)
         stalls = Stalls(self._stall_timeout)
-        crew = _Crew(self._terms, self._slots, starter, guard, stalls)
+        crew = _Crew(self._terms, self._slots, starter, guard, stalls, self._notice)
         leaving = Decision.GO_ON
         exhausted = False
         try:
@@ -98,14 +99,22 @@ class _Crew:
     """The attempts that are running, and the slots they are in."""
 
     def __init__(
-        self, terms: Terms, slots: Sequence[Slot], starter: Starter, guard: Guard, stalls: Stalls
+        self,
+        terms: Terms,
+        slots: Sequence[Slot],
+        starter: Starter,
+        guard: Guard,
+        stalls: Stalls,
+        notice: Callable[[str], None],
     ) -> None:
         self._terms = terms
         self._free = list(slots)
         self._starter = starter
         self._guard = guard
         self._stalls = stalls
-        # An attempt for which no slot may be used yet.
+        self._notice = notice
+        self._told_of_room = False
+        # An attempt for which no slot may be used yet, or no room is on the disk.
         self._held: Attempt | None = None
         self._followers: dict[str, Follower] = {}
         self._read = time.monotonic()
@@ -127,13 +136,12 @@ class _Crew:
             if isinstance(proposed, Wait):
                 return False
             spec = self._placed(Spec(proposed, self._terms))
-            self._held = proposed if spec is None else None
-            if spec is None:
+            self._held = None if spec is not None and self._is_written(spec) else proposed
+            if spec is None or self._held is not None:
                 return False
             self._free.remove(spec.slot)
             self._followers[proposed.folder] = Follower(spec)
             if not has_begun(spec):
-                spec.write()
                 self._guard.used(spec.slot, f"trial {proposed.trial.number}")
                 self._starter.start(proposed.folder)
         return False
@@ -169,15 +177,26 @@ class _Crew:
             if has_begun(follower.spec) or not follower.spec.folder.exists():
                 yield from self._see_off(folder)
 
-    def ask(self, request: StopRequest, folder: str) -> None:
-        # An attempt whose folder was removed will not be asked, and is given up soon; on a full
-        # disk, a second Ctrl-C asks again.
-        with suppress(OSError):
+    def ask(self, request: StopRequest, folder: str) -> bool:
+        """Ask an attempt to leave; False if its disk has no room for the request."""
+        try:
             request.write(Path(folder))
+        except OSError as refusal:
+            # An attempt whose folder was removed will not be asked, and is given up soon.
+            return not space.is_full(refusal)
+        return True
 
     def ask_to_leave(self, grace: float) -> None:
-        for folder in self._followers:
-            self.ask(StopRequest("preempt", "interrupted", grace), folder)
+        request = StopRequest("preempt", "interrupted", grace)
+        deaf = [folder for folder in self._followers if not self.ask(request, folder)]
+        if deaf:
+            # They could not write down how they end, either.
+            self._notice(
+                f"{counted(len(deaf), 'trial')} cannot be asked to leave, for want of room on "
+                "the disk: what goes on by itself is taken up by the next run"
+            )
+        for folder in deaf:
+            del self._followers[folder]
 
     def _placed(self, spec: Spec) -> Spec | None:
         """An attempt in a slot; None while somebody is in the way of every free one."""
@@ -186,6 +205,26 @@ class _Crew:
             return self._adopted(spec)
         slot = self._guard.first_free(self._free)
         return None if slot is None else replace(spec, slot=slot)
+
+    def _is_written(self, spec: Spec) -> bool:
+        """Whether an attempt can be begun; False while its disk has no room for its file."""
+        if has_begun(spec):
+            return True
+        try:
+            spec.write()
+        except OSError as refusal:
+            if not space.is_full(refusal):
+                raise
+            if not self._told_of_room:
+                self._told_of_room = True
+                self._notice(
+                    f"Paused: no room to begin trial {spec.attempt.trial.number} in {spec.folder}: "
+                    f"{space.in_words(spec.folder)}. Trials that run go on, and so does the study "
+                    "once there is room"
+                )
+            return False
+        self._told_of_room = False
+        return True
 
     def _adopted(self, spec: Spec) -> Spec:
         """An attempt that has begun, in the slot that it has: nobody else gets its accelerators."""

@@ -15,11 +15,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from tunebook.files import atomic
+from tunebook.files import atomic, space
 
 _HEADER = struct.Struct("<II")
 _LARGEST = 1 << 28
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 AGAIN_SECONDS = 0.2
 T = TypeVar("T")
 
@@ -30,7 +29,7 @@ def when_room(write: Callable[[], T]) -> T:
         try:
             return write()
         except OSError as refusal:
-            if refusal.errno not in _NO_ROOM:
+            if not space.is_full(refusal):
                 raise
             time.sleep(AGAIN_SECONDS)
 
@@ -54,6 +53,9 @@ class SpoolWriter:
         try:
             while record:
                 written = os.pwrite(self._descriptor, record, position)
+                if written == 0:
+                    # No disk should do that. To try again could go on for ever.
+                    raise OSError(errno.EIO, "the disk took none of the bytes it was given")
                 position += written
                 record = record[written:]
             self._end = position

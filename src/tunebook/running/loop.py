@@ -69,6 +69,9 @@ def run_study(
         return interrupts.decision if isinstance(event, Tick) else Decision.GO_ON
 
     for event in executor.run(program, attempts(), decide):
+        if isinstance(event, Tick):
+            # Where every trial waits for room none is proposed, and nobody else would tell.
+            room()
         try:
             accepted = not deaf and store.append(event)
         except (StoreFull, StoreLocked):

@@ -37,21 +37,22 @@ class Patient:
         self._leaving = leaving
 
     def create(self, study: Study) -> Study:
-        return self._insist(lambda: self._store.create(study))
+        return self.insist(lambda: self._store.create(study))
 
     def claim(self, study: str, proposal: Proposal, code: Code) -> Attempt:
-        return self._insist(lambda: self._store.claim(study, proposal, code))
+        return self.insist(lambda: self._store.claim(study, proposal, code))
 
     def append(self, event: Event) -> bool:
-        return self._insist(lambda: self._store.append(event))
+        return self.insist(lambda: self._store.append(event))
 
     def results(self, study: str, metrics: Collection[str] | None = None) -> Results:
-        return self._insist(lambda: self._store.results(study, metrics))
+        return self.insist(lambda: self._store.results(study, metrics))
 
     def studies(self) -> tuple[Study, ...]:
-        return self._insist(self._store.studies)
+        return self.insist(self._store.studies)
 
-    def _insist(self, call: Callable[[], T]) -> T:
+    def insist(self, call: Callable[[], T]) -> T:
+        """Do what the store cannot do now as soon as it can."""
         began, told = time.monotonic(), False
         while True:
             try:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
+
+from tunebook.files.space import free_bytes
 
 # Enough for the book, the spools and the logs of a few trials; checkpoints are the program's own.
 LEAST_BYTES = 16 * 2**20
@@ -20,7 +21,7 @@ class Room:
 
     def __call__(self) -> bool:
         for folder in self._folders:
-            free = _free(folder)
+            free = free_bytes(folder)
             if free is not None and free < LEAST_BYTES:
                 if not self._told:
                     self._told = True
@@ -34,14 +35,3 @@ class Room:
             self._told = False
             self._notice("There is room again: the study goes on")
         return True
-
-
-def _free(folder: Path) -> int | None:
-    """Bytes free on the disk of a folder that may not exist yet; None if that cannot be told."""
-    place = folder.absolute()
-    while not place.exists() and place != place.parent:
-        place = place.parent
-    try:
-        return shutil.disk_usage(place).free
-    except OSError:
-        return None

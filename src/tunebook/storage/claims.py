@@ -13,7 +13,8 @@ from tunebook.core.errors import StoreError, StudyChanged
 from tunebook.core.protocols import Proposal
 from tunebook.core.study import Study
 from tunebook.core.trials import Attempt, Cause, Code, Outcome, OutcomeKind, Trial
-from tunebook.storage import definitions, schema
+from tunebook.storage import schema
+from tunebook.storage.definitions import Shelf
 from tunebook.storage.faults import refused
 from tunebook.storage.reading import attempt_folder, find_key, look_up_study, nearest_study
 
@@ -38,18 +39,18 @@ _LATEST_ATTEMPT = (
 _INSERT_TRIAL, _INSERT_ATTEMPT = insert(schema.trials), insert(schema.attempts)
 
 
-def create_study(connection: Connection, folder: Path, study: Study) -> Study:
+def create_study(connection: Connection, shelf: Shelf, study: Study) -> Study:
     """Make a study known, or join it with what may change brought up to date."""
     stored = look_up_study(connection, study.name)
     if stored is None:
         _check_parent(connection, study)
         taken = connection.execute(select(schema.studies.c.id)).scalars()
         ever = connection.exec_driver_sql("SELECT seq FROM sqlite_sequence").scalars()
-        key = definitions.next_key(folder, study, {*taken}, max(ever, default=0))
+        key = shelf.new_key(study, {*taken}, max(ever, default=0))
         connection.execute(
             insert(schema.studies).values(id=key, name=study.name, spec=dumps(study))
         )
-        definitions.write(folder, key, study)
+        shelf.write(key, study)
         return study
     key, known = stored
     difference = known.difference(study)
@@ -57,7 +58,7 @@ def create_study(connection: Connection, folder: Path, study: Study) -> Study:
         raise StudyChanged(_changed(study.name, difference), difference)
     newer = update(schema.studies).where(schema.studies.c.id == key).values(spec=dumps(study))
     connection.execute(newer)
-    definitions.write(folder, key, study)
+    shelf.write(key, study)
     return study
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import errno
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +10,7 @@ from pathlib import Path
 from sqlalchemy.exc import DBAPIError
 
 from tunebook.core.errors import StoreError, StoreFull, StoreLocked
+from tunebook.files import space
 from tunebook.storage.holders import holder
 
 RECOVER = "`tunebook recover` makes a new book of what can be read and of the attempts' spools"
@@ -70,21 +69,13 @@ def explain(name: str, book: Path) -> StoreError | None:
 def no_room(path: Path) -> StoreFull:
     """A full disk, with the path that has no room and how much of it there is."""
     return StoreFull(
-        f"no room for {path}: its disk has {_free(path)} bytes free. All that was "
+        f"no room for {path}: {space.in_words(path)}. All that was "
         "acknowledged is kept; free some space and go on"
     )
 
 
 def refused(path: Path, error: OSError) -> StoreError:
     """A file or folder beside the book that could not be written."""
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+    if space.is_full(error):
         return no_room(path)
     return StoreError(f"cannot write {path}: {error.strerror}; check the disk and the permissions")
-
-
-def _free(path: Path) -> str:
-    existing = next((parent for parent in path.parents if parent.exists()), path)
-    try:
-        return str(shutil.disk_usage(existing).free)
-    except OSError:
-        return "an unknown number of"

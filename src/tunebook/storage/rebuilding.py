@@ -17,9 +17,10 @@ from tunebook.core.codec import dumps
 from tunebook.core.events import Finished, Logged
 from tunebook.core.study import Study
 from tunebook.core.trials import Outcome, OutcomeKind, Trial
-from tunebook.storage import definitions, schema
+from tunebook.storage import schema
 from tunebook.storage.claims import insert_trial
 from tunebook.storage.connections import create_book, durable, open_engine
+from tunebook.storage.definitions import Shelf
 from tunebook.storage.ingestion import append_event
 from tunebook.storage.migrations import VERSION
 from tunebook.storage.remains import KeptAttempt, KeptTrial, Remains
@@ -54,38 +55,39 @@ class _Made:
     lost: tuple[str, ...]
 
 
-def rebuild(book: Path, left: Remains, attempts: Path, tell: Tell) -> tuple[Recovered, ...]:
+def rebuild(book: Path, left: Remains, shelf: Shelf, tell: Tell) -> tuple[Recovered, ...]:
     """Make a new book; what was recovered of each study, in the order of creation."""
     create_book(book, VERSION)
     engine = open_engine(book, readonly=False)
     try:
         with durable(engine).begin() as connection:
-            studies = _studies(left, attempts)
+            studies = _studies(left, shelf)
             made = []
             for key, study in sorted(studies.items()):
                 row = {"id": key, "name": study.name, "spec": dumps(study)}
                 connection.execute(insert(schema.studies), row)
                 kept = left.trials.get(key, {})
-                done = _study(connection, key, study, kept, attempts / str(key), tell)
+                folder = None if shelf.is_foreign(key) else shelf.root / str(key)
+                done = _study(connection, key, study, kept, folder, tell)
                 made.append(_with_doubt(done, left))
-            return (*made, *_without_definition(left, attempts, studies))
+            return (*made, *_without_definition(left, shelf, studies))
     finally:
         engine.dispose()
 
 
-def _studies(left: Remains, attempts: Path) -> dict[int, Study]:
+def _studies(left: Remains, shelf: Shelf) -> dict[int, Study]:
     """The studies of the new book by their keys: those of the old one, and those with a file."""
     names = {study.name for study in left.studies.values()}
-    files = {k: study for k, study in definitions.read(attempts).items() if study.name not in names}
+    files = {k: study for k, study in shelf.read().items() if study.name not in names}
     return {**files, **left.studies}
 
 
 def _without_definition(
-    left: Remains, attempts: Path, studies: Mapping[int, Study]
+    left: Remains, shelf: Shelf, studies: Mapping[int, Study]
 ) -> Iterator[Recovered]:
     """Studies of which only trials are left: nobody knows what they asked."""
-    for key in sorted({*left.trials, *definitions.keys(attempts)} - {*studies}):
-        trials = {*left.trials.get(key, {}), *numbered(attempts / str(key))}
+    for key in sorted({*left.trials, *shelf.own_keys()} - {*studies}):
+        trials = {*left.trials.get(key, {}), *numbered(shelf.root / str(key))}
         if trials:
             line = f"trials 1 to {max(trials)}: the study's definition was found nowhere"
             yield Recovered(f"study {key}", 0, 0, 0, 0, (line,))
@@ -96,13 +98,13 @@ def _study(
     key: int,
     study: Study,
     kept: Mapping[int, KeptTrial],
-    folder: Path,
+    folder: Path | None,
     tell: Tell,
 ) -> Recovered:
     trials: list[int] = []
     made: list[_Made] = []
-    for number in sorted({*kept, *numbered(folder)}):
-        stories = dict(_stories(folder / str(number), study.name, tell))
+    for number in sorted({*kept, *(numbered(folder) if folder else ())}):
+        stories = dict(_stories(folder / str(number), study.name, tell)) if folder else {}
         attempts = list(_attempts(connection, key, study.name, kept.get(number), stories))
         made += attempts
         trials += [number] if attempts else []
@@ -121,9 +123,9 @@ def _study(
 
 
 def _with_doubt(made: Recovered, left: Remains) -> Recovered:
-    """Some rows could not be read; where each attempt has its files, these have filled the holes."""
+    """Some rows cannot be read; where each attempt has its files, these have filled the holes."""
     doubts = []
-    if 0 == made.attempts or made.from_spools < made.attempts:
+    if made.attempts == 0 or made.from_spools < made.attempts:
         if left.doubtful_trials:
             doubts.append("perhaps more trials: rows of the book cannot be read")
         if left.doubtful_points:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +17,7 @@ from tunebook.core.protocols import Proposal
 from tunebook.core.results import Results
 from tunebook.core.study import Study
 from tunebook.core.trials import Attempt, Code
+from tunebook.files.space import is_full
 from tunebook.storage.claims import claim_attempt, create_study
 from tunebook.storage.connections import (
     BUSY_SECONDS,
@@ -26,7 +26,9 @@ from tunebook.storage.connections import (
     open_engine,
     relaxed,
 )
+from tunebook.storage.definitions import Shelf
 from tunebook.storage.faults import RECOVER, explained, fault_name, is_io_error, no_room
+from tunebook.storage.identity import identity
 from tunebook.storage.ingestion import append_event
 from tunebook.storage.migrations import VERSION, migrate, refuse_other_version
 from tunebook.storage.mounts import refuse_network
@@ -68,25 +70,34 @@ def open_store(
         except BaseException:
             engine.dispose()
             raise
-    return SQLiteStore(engine, book, Path(attempts or folder / "studies").absolute(), readonly)
+    shelf = shelf_of(folder, attempts, make=not readonly)
+    return SQLiteStore(engine, book, shelf, readonly)
+
+
+def shelf_of(folder: Path, attempts: Path | None, *, make: bool = False) -> Shelf:
+    """Where the attempts of a book are: in its own folder, or where other books may have theirs."""
+    if attempts is None:
+        return Shelf((folder / "studies").absolute())
+    return Shelf(Path(attempts).absolute(), identity(folder, make=make))
 
 
 class SQLiteStore:
     """The protocol `Store` over SQLite; made by `open_store`."""
 
-    def __init__(self, engine: Engine, book: Path, attempts: Path, readonly: bool) -> None:
+    def __init__(self, engine: Engine, book: Path, shelf: Shelf, readonly: bool) -> None:
         self._engine = engine
         self._durable = durable(engine)
         self._relaxed = relaxed(engine)
         self._book = book
-        self._attempts = attempts
+        self._shelf = shelf
+        self._attempts = shelf.root
         self._readonly = readonly
         self._failed = False
 
     def create(self, study: Study) -> Study:
         """Make the study known; a second call joins it, or raises `StudyChanged`."""
         with self._writing(self._durable) as connection:
-            return create_study(connection, self._attempts, study)
+            return create_study(connection, self._shelf, study)
 
     def claim(self, study: str, proposal: Proposal, code: Code) -> Attempt:
         """A new attempt at the proposed trial, which is made if it is new."""
@@ -164,7 +175,7 @@ def _make(book: Path) -> None:
         if not book.exists():
             create_book(book, VERSION)
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_full(error):
             raise no_room(book) from error
         raise StoreError(
             f"cannot make a book in {book.parent}: {error.strerror}; "
