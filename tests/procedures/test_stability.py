@@ -123,6 +123,17 @@ def test_healthy_twins_are_left_alone() -> None:
     assert verdicts == [Verdict.GOOD] * 12
 
 
+def test_trainings_that_broke_are_told() -> None:
+    luck = iter([False] * 14 + [True] + [False] * 99)
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        crashed = Outcome(OutcomeKind.CRASHED, "the machine went away")
+        return crashed if next(luck) else simulated(worse_above=0.1)(config, seed, steps)
+
+    found = main(asked(train)[0])
+    assert found.sentence.endswith("1 of the 4 trainings that this rests on broke.")
+
+
 def test_worse_without_rising_is_limited_elsewhere() -> None:
     found = main(asked(simulated(worse_above=0.4, early_from=0.09))[0])
     assert found.verdict is Verdict.GOOD

@@ -46,12 +46,12 @@ def answer(
     if limit == "limited elsewhere":
         sentence = (
             f"{best}. Twice that rate trains without rising, and ends worse: the rate is limited "
-            f"elsewhere, not by instability.{_further(seen)}"
+            f"elsewhere, not by instability.{_further(seen)}{_lost(seen)}"
         )
     else:
         sentence = (
             f"{best}. Twice that rate trains as well, and nothing rises: training is stable, and "
-            f"instability does not limit the rate.{_further(seen)}"
+            f"instability does not limit the rate.{_further(seen)}{_lost(seen)}"
         )
     edits = _wider(subject, seen)
     advice = edits[0].because if edits else ""
@@ -157,6 +157,13 @@ def _further(seen: Seen) -> str:
         are = "is" if len(bad) == 1 else "are"
         return f" {listed(bad)} times that rate {are} unstable, which is no harm."
     return " Nor are 5 and 10 times that rate unstable." if len(kinds) == 2 else ""
+
+
+def _lost(seen: Seen) -> str:
+    """A comparison that rests on fewer trainings than were asked for says so."""
+    asked = sum(len(seen.results[multiple]) for multiple in (1, 2))
+    lost = asked - sum(len(seen.courses[multiple]) for multiple in (1, 2))
+    return f" {lost} of the {asked} trainings that this rests on broke." if lost else ""
 
 
 def _wider(subject: Subject, seen: Seen) -> tuple[SetParameter, ...]:
