@@ -32,15 +32,20 @@ _FILE = "attempt.json"
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a study asks of each of its trials; a run of no study has no metric to watch."""
+    """What a study asks of each of its trials; a run of no study has no metric to watch.
+
+    Trials of a procedure also log how much memory they have, `measured`: it may look for a leak.
+    """
 
     metric: Metric | None
     divergence: Divergence
     budget: Budget | None
+    measured: bool = False
 
     @staticmethod
     def of(study: Study) -> Terms:
-        return Terms(study.objective.metric, study.divergence, study.budget)
+        measured = study.asked is not None
+        return Terms(study.objective.metric, study.divergence, study.budget, measured)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +87,15 @@ class Spec:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         terms = self.terms
         parts = (self.attempt, terms.metric, terms.divergence, terms.budget)
-        document = [*map(codec.dumps, parts), asdict(self.slot)]
+        document = [*map(codec.dumps, parts), terms.measured, asdict(self.slot)]
         atomic.write_file(self.folder / _FILE, json.dumps(document).encode(), durable=False)
 
     @staticmethod
     def read(folder: Path) -> Spec:
-        *parts, slot = json.loads((folder / _FILE).read_bytes())
+        *parts, measured, slot = json.loads((folder / _FILE).read_bytes())
         attempt, metric, divergence, budget = map(codec.loads, parts)
         where = Slot(**{**slot, "gpus": tuple(slot["gpus"])})
-        return Spec(attempt, Terms(metric, divergence, budget), where)
+        return Spec(attempt, Terms(metric, divergence, budget, measured), where)
 
 
 @dataclass(frozen=True, slots=True)
