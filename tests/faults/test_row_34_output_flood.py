@@ -68,14 +68,23 @@ def test_a_gigabyte(tmp_path: Path, kind: str) -> None:
 
 # A function prints in every way there is: Python's, that of C, and a child's.
 FUNCTION = """
-    import ctypes, os, subprocess, sys
+    import ctypes, os, subprocess, sys, time
+
+    def wait_for_room():
+        deadline = time.monotonic() + 60
+        while os.fstat(1).st_blocks * 512 > 32 << 20:
+            assert time.monotonic() < deadline, "nobody gives the disk's room back"
+            time.sleep(0.01)
 
     def train(run):
         print("first words", flush=True)
         block = {"text": b"x" * 63 + b"\\n", "binary": bytes(range(256)), "endless": b"x"}["KIND"]
         block = block * (1048576 // len(block))
         libc = ctypes.CDLL(None)
-        for _ in range(MEGABYTES // 4):
+        for number in range(MEGABYTES // 4):
+            # On a busy machine the keeper may sleep while all of it is written.
+            if number % 8 == 0:
+                wait_for_room()
             os.write(1, block)
             os.write(2, block)
             libc.write(1, block, len(block))
@@ -100,10 +109,11 @@ def flood_of_a_function(bench: Bench, kind: str, megabytes: int) -> None:
         for path in (bench.folder / "book").rglob("log.txt"):
             room = max(room, path.stat().st_blocks * 512)
         time.sleep(0.05)
-    assert run.wait().code == 0
+    done = run.wait()
+    assert done.code == 0, done.err
     assert highest < 150 * MB
-    # What is written within the tenth of a second between two looks comes on top.
-    assert room < 400 * MB
+    # The program waits whenever it has written 32 MB more.
+    assert room < 100 * MB
     log = Path(bench.results()[1].attempts[0].folder, "log.txt").read_bytes()
     assert log.startswith(b"first words\n")
     assert log.endswith(b"\nwords of a child\nlast words\n")
