@@ -1,8 +1,8 @@
 """A model whose loss is sharply curved in its first steps, as where a normalisation has to settle.
 
 At a rate above twice the inverse of that curvature the first steps throw the weights far off, until
-the loss overflows. A few steps later the same rates are stable, and far better. So a warm-up pays.
-The healthy twin, `sharp: 0`, is stable from the first step on. A trial takes a fraction of a second.
+the loss overflows. A few steps later the same rates are stable, and better: a warm-up pays. The
+healthy twin, `sharp: 0`, is stable from the first step on. A trial takes a fraction of a second.
 """
 
 import time
@@ -25,7 +25,7 @@ SETTLING = 2.0
 OVERFLOW = 10.0
 
 
-def study(name: str = "settling", sharp: float = 30, steps: int = 300, pause: float = 0) -> str:
+def study(name: str = "settling", sharp: float = 200, steps: int = 300, pause: float = 0) -> str:
     """The study file; `sharp` is the curvature at the first step, `pause` the seconds of a step."""
     return STUDY.format(name=name, file=__file__, sharp=sharp, steps=steps, pause=pause)
 
@@ -33,13 +33,14 @@ def study(name: str = "settling", sharp: float = 30, steps: int = 300, pause: fl
 def train(run):
     rng = np.random.default_rng(run.seed)
     weights = begun = rng.choice([-1.0, 1.0], size=8)
-    for step in range(1, run.max_steps + 1):
+    steps = int(run.budget.amount)
+    for step in range(1, steps + 1):
         rate = run["lr"] * min(step / max(run["warmup"], 1), 1.0)
         loss = 0.5 * float(CURVATURES @ weights**2) + 0.01
         if loss > OVERFLOW:
             loss = float("nan")
         logged = {"train/loss": loss * float(np.exp(0.05 * rng.normal()))}
-        if step % 10 == 0 or step == run.max_steps:
+        if step % 10 == 0 or step == steps:
             logged["valid/loss"] = loss
         run.log(logged, step=step)
         noise = 0.05 * rng.normal(size=8)

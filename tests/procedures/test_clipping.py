@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from commandline import call
 from simulated_probes import Made, Training, answered, results_of
 from simulated_remedies import BROKEN, START, Program, subject
 from tunebook.core.commands import Command
@@ -21,6 +25,7 @@ from tunebook.procedures.answers import Answer
 from tunebook.procedures.clipping import clipped_share, no_clipping, probe
 from tunebook.procedures.edge import tried
 from tunebook.procedures.subjects import Subject
+from tunebook.studyfile import read
 
 STEPS = 200
 
@@ -138,9 +143,7 @@ def test_norms_that_were_not_logged_give_no_threshold() -> None:
     answer, studies = run(train)
     assert stages(studies) == ["sweep"]
     assert answer.findings[0].verdict is Verdict.UNKNOWN
-    assert answer.findings[0].advice == (
-        "At every step, before clipping: run.log({'grad_norm': norm}, step=step)"
-    )
+    assert answer.findings[0].advice == "Log grad_norm at every step, as it is before clipping."
 
 
 def test_what_broke_is_unknown_and_not_stable() -> None:
@@ -207,3 +210,31 @@ def test_the_same_results_give_the_same_studies() -> None:
     one, two = (run(cured_below(1.3)) for _ in range(2))
     assert one[1] == two[1]
     assert one[0].findings == two[0].findings
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("share", [0.004, 0.0])
+def test_outlying_gradients_and_a_healthy_twin(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    share: float,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "planted"))
+    text = importlib.import_module("outliers").study("outliers", outliers=share)
+    Path("study.yaml").write_text(text)
+    done = call(capsys, "probe", "clipping", "study.yaml", "--json", "--html", "page.html")
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    found = {finding["question"]: finding for finding in said["findings"]}
+    if not share:
+        assert found["probe-clipping"]["verdict"] == found["probe-edge"]["verdict"] == "good"
+        assert said["proposal"] is None
+        return
+    assert found["probe-clipping"]["verdict"] == "watch", found
+    assert found["probe-clipping-gain"]["numbers"]["p"] < 0.025
+    assert found["probe-clipping"]["numbers"]["clipped"] < 0.5
+    after = read(Path("study.clipping.yaml"))
+    assert after.space["clip"].source == Fixed(found["probe-clipping"]["numbers"]["threshold"])
+    assert "Over fresh seeds" in Path("page.html").read_text()

@@ -83,7 +83,7 @@ def test_what_it_says() -> None:
         "error 0.1 against 0.25, over 2 and 2 fresh seeds: a gain of 0.15 (-0.4853 to 0.7853)"
     )
     assert str(compared([], [0.1, 0.1], (2, 0))) == (
-        "error 0.1 against nothing, over 2 and 2 fresh seeds; 0 and 2 came to nothing"
+        "error 0.1 against nothing, over 2 and 2 fresh seeds; of these, 0 and 2 came to nothing"
     )
     few = compared([0.2], [0.1, 0.1])
     assert str(few) == "too few trials came to an end to compare them"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import pytest
 
+from commandline import call, end, interrupt, start, wait_until
 from simulated_probes import Made, Training, answered
 from simulated_remedies import BROKEN, KNOBS, Program, subject
+from tunebook.app import workflow
 from tunebook.core.domains import Choice, Value
 from tunebook.core.edits import SetBudget, SetParameter
 from tunebook.core.errors import StudyError
@@ -19,6 +24,8 @@ from tunebook.core.space import Config, Fixed, Parameter, Role, Space
 from tunebook.core.study import Budget, Study
 from tunebook.procedures.answers import Answer
 from tunebook.procedures.warmup import lengths, probe
+from tunebook.storage.sqlite import BOOK, open_store
+from tunebook.studyfile import read
 
 STEPS = 200
 
@@ -253,3 +260,75 @@ def test_lengths_are_orders_of_magnitude_up_to_a_tenth() -> None:
 def test_a_training_that_is_too_short_is_refused() -> None:
     with pytest.raises(StudyError, match="needs trainings of 40 steps at least, got 20"):
         run(Program(), steps=20)
+
+
+def planted(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, **given: float) -> None:
+    """`study.yaml`, a study of a planted program, in a folder of its own."""
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "planted"))
+    Path("study.yaml").write_text(importlib.import_module("settling").study(name, **given))
+
+
+@pytest.mark.long
+def test_a_program_that_a_warm_up_cures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planted(tmp_path, monkeypatch, "settling")
+    done = call(capsys, "probe", "warmup", "study.yaml", "--json", "--html", "page.html")
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    found = {finding["question"]: finding for finding in said["findings"]}
+    assert found["probe-warmup"]["verdict"] == "watch", found
+    assert found["probe-warmup-gain"]["numbers"]["p"] < 0.001
+    after = read(Path("study.warmup.yaml"))
+    assert after.space["warmup"].source == Fixed(30)
+    assert after.budget == Budget(630)
+    assert said["retune"] == ["lr"]
+    page = Path("page.html").read_text()
+    assert "Training with and without" in page
+    assert "Over fresh seeds" in page
+
+
+@pytest.mark.long
+def test_its_healthy_twin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planted(tmp_path, monkeypatch, "settled", sharp=0)
+    done = call(capsys, "probe", "warmup", "study.yaml", "--json")
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    assert {
+        finding["verdict"] for finding in said["findings"] if "probe" in finding["question"]
+    } == {"good"}
+    assert said["proposal"] is None
+    assert not Path("study.warmup.yaml").exists()
+
+
+@pytest.mark.long
+def test_interrupted_it_is_continued_to_the_same_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planted(tmp_path, monkeypatch, "settling", steps=100, pause=0.002)
+    arguments = ("probe", "warmup", "study.yaml", "--seeds", 3, "--json")
+    process = start(tmp_path, *arguments)
+    book = tmp_path / ".tunebook"
+    wait_until(lambda: "settling.warmup.warmup-10u-2" in begun(book), seconds=240)
+    interrupt(process)
+    left = end(process, timeout=120)
+    assert left.code == 130, left.err
+    assert left.err.splitlines()[-1] == "To continue: tunebook probe warmup study.yaml"
+    before = workflow.results("settling.warmup.sweep", book)
+    done = end(start(tmp_path, *arguments), timeout=300)
+    assert done.code == 0, done.err
+    # What was done is read, not done again.
+    again = workflow.results("settling.warmup.sweep", book)
+    assert [len(r.attempts) for r in again] == [len(r.attempts) for r in before]
+    found = {finding["question"]: finding for finding in json.loads(done.out)["findings"]}
+    assert found["probe-warmup"]["verdict"] == "watch", found
+
+
+def begun(book: Path) -> set[str]:
+    if not (book / BOOK).exists():
+        return set()
+    with open_store(book, readonly=True) as store:
+        return {study.name for study in store.studies()}

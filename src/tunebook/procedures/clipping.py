@@ -131,8 +131,12 @@ def no_clipping(subject: Subject, options: Mapping[str, Value]) -> Value:
 
 
 def usual_norm(subject: Subject, edge: Edge) -> float | None:
-    """The 90th percentile of unclipped norms before any blow-up, at the edge or at the best."""
+    """The 90th percentile of unclipped norms before any blow-up, at the edge or at the best.
+
+    It is the smaller one: where a training blows up and comes back, its norms are not usual.
+    """
     metric = str(subject.knobs.grad_norm)
+    found = []
     for rate in (edge.unstable, edge.best):
         readings = edge.sweep.readings[rate] if rate is not None else ()
         levels = [
@@ -141,10 +145,9 @@ def usual_norm(subject: Subject, edge: Edge) -> float | None:
             if (curve := reading.curve(metric)) is not None
             and (norms := gradient_norms(curve.steps, curve.values)) is not None
         ]
-        level = float(f"{np.median(levels):.2g}") if levels else 0.0
-        if level > 0:
-            return level
-    return None
+        if levels and np.median(levels) > 0:
+            found.append(float(np.median(levels)))
+    return float(f"{min(found):.2g}") if found else None
 
 
 def clipped_share(subject: Subject, readings: Sequence[Reading], threshold: float) -> float | None:

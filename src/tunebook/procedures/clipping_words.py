@@ -116,7 +116,7 @@ def no_norms(subject: Subject, edge: Edge) -> Answer:
         Verdict.UNKNOWN,
         f"Fewer than 20 values of {metric} above 0 were logged before training broke: no threshold "
         "follows from them.",
-        f"At every step, before clipping: run.log({{{metric!r}: norm}}, step=step)",
+        f"Log {metric} at every step, as it is before clipping.",
     )
     return Answer((finding, edge_finding(edge)), pictures.rates(edge))
 

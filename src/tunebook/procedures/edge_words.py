@@ -10,7 +10,6 @@ from tunebook.diagnosis.phrases import shown
 from tunebook.procedures import remedy_pictures as pictures
 from tunebook.procedures.answers import Answer
 from tunebook.procedures.edge import Edge
-from tunebook.procedures.needs import remedy
 from tunebook.procedures.remedies import METHOD, Comparison
 from tunebook.procedures.subjects import Subject
 from tunebook.stats.stability import FEWEST
@@ -76,7 +75,7 @@ def not_to_be_cured(subject: Subject, question: Question, edge: Edge, remedied: 
             Verdict.UNKNOWN,
             f"At the best learning rate, {shown(best)}, no loss falls or has {FEWEST} values in "
             f"{edge.steps} steps: what goes wrong is not seen.",
-            f"At every step, {remedy('train_loss')}.",
+            f"Log {subject.knobs.train_loss} at every step.",
         )
     else:
         stable = (

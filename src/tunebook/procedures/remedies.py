@@ -89,7 +89,7 @@ class Comparison:
             gain = self.gain
             text += f": a gain of {shown(gain.estimate)} ({shown(gain.low)} to {shown(gain.high)})"
         if self.before.lost or self.after.lost:
-            text += f"; {self.after.lost} and {self.before.lost} came to nothing"
+            text += f"; of these, {self.after.lost} and {self.before.lost} came to nothing"
         return text
 
     def _losses(self, outcomes: Outcomes) -> list[float]:
