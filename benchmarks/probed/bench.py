@@ -171,4 +171,9 @@ def budget_of(study: Study) -> int:
 
 
 def claim(text: str, op: str, goal: float, values: Sequence[float]) -> dict[str, object]:
-    return {"claim": text, "op": op, "goal": goal, "values": [round(v, 4) for v in values]}
+    return {
+        "claim": text,
+        "op": op,
+        "goal": goal,
+        "values": [round(min(v, 1e9), 4) for v in values],
+    }

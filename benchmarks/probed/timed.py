@@ -102,7 +102,7 @@ def _rate_at(finding: Finding, size: int, by_hand: tuple[int, float]) -> float:
 def _steps_to(
     bench: Bench, task: str, goal: float, budget: int, size: int, rate: float
 ) -> list[float]:
-    """The first evaluation that meets the goal, of each fresh seed; infinite where none does."""
+    """The first evaluation that meets the goal, of each fresh seed; twice the steps if none does."""
     most = math.ceil(budget * max(int(str(bundle(task).defaults["batch_size"])) / size, 1.0))
     study = bench.study(
         task,
@@ -116,5 +116,5 @@ def _steps_to(
     for record in sorted(bench.trained(study).trials, key=lambda r: r.trial.number):
         curve = record.curves[bundle(task).facts.metric.name]
         met = curve.steps[curve.values <= goal]
-        found.append(float(met[0]) if len(met) else math.inf)
+        found.append(float(met[0]) if len(met) else 2.0 * most)
     return found
