@@ -102,7 +102,7 @@ def _rate_at(finding: Finding, size: int, by_hand: tuple[int, float]) -> float:
 def _steps_to(
     bench: Bench, task: str, goal: float, budget: int, size: int, rate: float
 ) -> list[float]:
-    """The first evaluation that meets the goal, of each fresh seed; twice the steps if none does."""
+    """The first evaluation that meets the goal, of each seed; twice the steps where none does."""
     most = math.ceil(budget * max(int(str(bundle(task).defaults["batch_size"])) / size, 1.0))
     study = bench.study(
         task,
