@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from attempts import TERMS, attempt_in, notes, outcome, program_in, run, spec_in
 from tunebook.core.errors import StudyError
-from tunebook.execution import stalling
+from tunebook.execution import processes, stalling
 from tunebook.execution.processes import Processes
 from tunebook.execution.slots import Slot
 from tunebook.execution.spec import Spec, StopRequest
@@ -32,6 +34,7 @@ def spec(tmp_path: Path) -> Spec:
 
 def test_a_silent_attempt_is_warned_of_once(spec: Spec) -> None:
     stalls = Stalls()
+    assert stalls.look(spec, 0.0) is None
     assert [stalls.look(spec, 100.0) for _ in range(5)] == [None] * 5
     assert stalls.look(spec, 100.0) == (
         "no log, output or checkpoint for 10 min; with --stall-timeout SECONDS, a trial that hangs "
@@ -42,10 +45,18 @@ def test_a_silent_attempt_is_warned_of_once(spec: Spec) -> None:
 
 def test_a_silent_attempt_is_ended(spec: Spec) -> None:
     stalls = Stalls(60.0)
+    assert stalls.look(spec, 0.0) is None
     assert stalls.look(spec, 59.0) is None
     reason = "stalled: no log, output or checkpoint for 61 s"
     assert stalls.look(spec, 2.0) == StopRequest("stall", reason, 0.0)
     assert stalls.look(spec, 1e6) is None
+
+
+def test_time_before_the_first_look_was_no_silence(spec: Spec) -> None:
+    stalls = Stalls(60.0)
+    assert stalls.look(spec, 1e6) is None
+    assert stalls.look(spec, 59.0) is None
+    assert stalls.look(spec, 1.0) is not None
 
 
 @pytest.mark.parametrize("sign", ["spool", "log.txt", "metrics.jsonl", "checkpoints/7", "run/a"])
@@ -53,6 +64,7 @@ def test_every_sign_of_life_counts(spec: Spec, sign: str) -> None:
     path = spec.folder / sign
     path.parent.mkdir(exist_ok=True)
     stalls = Stalls(60.0)
+    assert stalls.look(spec, 0.0) is None
     assert stalls.look(spec, 59.0) is None
     path.write_bytes(b"a")
     assert stalls.look(spec, 59.0) is None
@@ -64,6 +76,7 @@ def test_what_a_command_saves_counts(spec: Spec) -> None:
     saved = spec.files / "checkpoints"
     saved.mkdir()
     stalls = Stalls(60.0)
+    assert stalls.look(spec, 0.0) is None
     assert stalls.look(spec, 59.0) is None
     (saved / "step-1").mkdir()
     assert stalls.look(spec, 59.0) is None
@@ -83,6 +96,7 @@ def test_slow_trials_are_expected_to_be_slow(spec: Spec) -> None:
 
 def test_who_speaks_and_falls_silent_again_is_warned_of_again(spec: Spec) -> None:
     stalls = Stalls()
+    assert stalls.look(spec, 0.0) is None
     assert isinstance(stalls.look(spec, 1000.0), str)
     spec.spool.write_bytes(b"a")
     assert stalls.look(spec, 1.0) is None
@@ -92,8 +106,10 @@ def test_who_speaks_and_falls_silent_again_is_warned_of_again(spec: Spec) -> Non
 
 def test_an_attempt_that_has_ended_is_forgotten(spec: Spec) -> None:
     stalls = Stalls(60.0)
+    stalls.look(spec, 0.0)
     stalls.look(spec, 59.0)
     stalls.forget(spec)
+    stalls.look(spec, 0.0)
     assert stalls.look(spec, 59.0) is None
 
 
@@ -114,8 +130,20 @@ def test_row_26_a_program_that_hangs_is_ended(tmp_path: Path) -> None:
 def test_row_26_by_default_a_note_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stalling, "WARN_SECONDS", 0.5)
     monkeypatch.setattr(stalling, "_UNUSUAL", 1)
-    text = HANGS.replace("600", "1.5")
+    text = HANGS.replace("600", "4")
     events = run(Processes(TERMS, [Slot()]), program_in(tmp_path, text), [attempt_in(tmp_path)])
     assert outcome(events).kind.value == "complete"
     (note,) = notes(events)
     assert note.startswith("no log, output or checkpoint for ")
+
+
+def test_row_21_time_in_which_nobody_looked_is_no_silence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As if the machine was suspended for a quarter of an hour between any two looks."""
+    looks = itertools.count()
+    monkeypatch.setattr(processes, "time", SimpleNamespace(monotonic=lambda: 1000.0 * next(looks)))
+    program = program_in(tmp_path, HANGS.replace("600", "1"))
+    executor = Processes(TERMS, [Slot()], stall_timeout=300.0)
+    ended = outcome(run(executor, program, [attempt_in(tmp_path)]))
+    assert ended.kind.value == "complete"

@@ -83,7 +83,9 @@ def test_row_26_every_report_is_a_sign_of_life(bench: Bench, what: str) -> None:
     bench.write_study(trials=1)
     done = bench.run_study("--workers", "2", "--stall-timeout", "3")
     assert done.code == 0, done.err
-    assert [len(record.attempts) for record in bench.results()] == [1, 1]
+    results = bench.results()
+    assert results.counts() == {"complete": 2}
+    assert [len(record.attempts) for record in results] == [1, 1]
 
 
 def test_row_26_a_limit_that_is_none(bench: Bench) -> None:

@@ -38,9 +38,10 @@ class Stalls:
     def look(self, spec: Spec, passed: float) -> str | StopRequest | None:
         """A warning, or the request that ends the attempt, once each time it falls silent."""
         folder, signs = spec.attempt.folder, _signs(spec.folder)
-        silence = self._silences.setdefault(folder, _Silence(signs))
-        if signs != silence.signs:
-            longest = max(silence.longest, silence.seconds)
+        silence = self._silences.get(folder)
+        if silence is None or signs != silence.signs:
+            # At the first look, time may have passed in which there was no attempt yet.
+            longest = max(silence.longest, silence.seconds) if silence else 0.0
             self._silences[folder] = _Silence(signs, longest=longest)
             return None
         silence.seconds += passed
