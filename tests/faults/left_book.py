@@ -12,6 +12,7 @@ from faults.harness import HERE
 from faults.store_writer import TRIALS
 from faults.system_calls import PYTHON
 from tunebook.core.results import Results
+from tunebook.running.stories import tell
 from tunebook.storage.sqlite import open_store
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(HERE.parent), "OPENBLAS_NUM_THREADS": "1"}
@@ -36,12 +37,15 @@ def copy(made: Path, to: Path) -> Path:
     return shutil.copytree(made, to)
 
 
-def check(folder: Path) -> Results:
-    """Every acknowledged result is there, of the one attempt that there was."""
+def check(folder: Path, made: Path) -> Results:
+    """Every acknowledged result is there, of the one attempt that there was: none was run again."""
+    attempts = [tell(place) for place in (made / "studies" / "1").glob("*/1")]
+    tokens = {story.attempt.token for story in attempts if story is not None}
     oracle.check(folder)
     with open_store(folder, readonly=True) as store:
         results = store.results("depth")
     assert results.counts() == {"complete": TRIALS}
+    assert {record.attempts[0].token for record in results} == tokens
     for record in results:
         assert len(record.attempts) == 1
         assert record.curves["error"].values.tolist() == [0.0, 1 / 7, 2 / 7]

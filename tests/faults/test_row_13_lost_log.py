@@ -41,7 +41,7 @@ def cut_and_run(made: Path, share: float, keeps_memory: bool) -> None:
     if not keeps_memory:
         (folder / "book.db-shm").unlink()
     run_again(folder)
-    left_book.check(folder)
+    left_book.check(folder, made)
 
 
 @pytest.mark.parametrize("gone", [("-wal",), ("-shm",), ("-wal", "-shm"), ("", "-wal", "-shm")])
@@ -50,7 +50,7 @@ def test_row_13_files_that_were_removed(made: Path, tmp_path: Path, gone: tuple[
     for suffix in gone:
         (folder / f"book.db{suffix}").unlink()
     run_again(folder)
-    left_book.check(folder)
+    left_book.check(folder, made)
 
 
 def test_row_13_a_real_run_says_what_its_book_had_lost(tmp_path: Path) -> None:

@@ -9,8 +9,14 @@ import subprocess
 from faults.bench import Bench
 
 SAVES = """
+    import time
+    from pathlib import Path
+
     def train(run):
         print("hello")
+        Path("begun").touch()
+        while not Path("joined").exists():
+            time.sleep(0.01)
         run.log({"error": run["x"]}, step=0)
         with run.checkpoint(0) as folder:
             (folder / "state").mkdir(mode=0o700)
@@ -31,7 +37,9 @@ def test_row_42_every_file_is_its_owners_alone(bench: Bench) -> None:
     before = os.umask(0)
     try:
         running = bench.start("run", "study.yaml", "--workers", "2")
-        bench.start("run", "study.yaml", "--join")
+        bench.wait_for_file("begun")
+        assert bench.run("run", "study.yaml", "--join").code == 0
+        (bench.folder / "joined").touch()
         assert running.wait().code == 0
     finally:
         os.umask(before)
@@ -39,6 +47,7 @@ def test_row_42_every_file_is_its_owners_alone(bench: Bench) -> None:
     assert list((book / "differences").iterdir())
     seen = [book, *book.rglob("*")]
     names = {path.name for path in seen}
+    assert any(name.endswith(".workers") for name in names)
     assert {"book.db", "spool", "log.txt", "lock", "attempt.json", "study.json"} <= names
     open_to_others = {
         str(path.relative_to(book)): oct(stat.S_IMODE(path.stat().st_mode))

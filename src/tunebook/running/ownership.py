@@ -33,7 +33,8 @@ def ask_for_workers(folder: Path, study: str, workers: int) -> bool:
     if not locks.is_held(lock_path(folder, study)):
         return False
     # Appended, so that of two who ask at the same time neither is lost.
-    with _wish_path(folder, study).open("a") as wishes:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+    with os.fdopen(os.open(_wish_path(folder, study), flags, 0o600), "a") as wishes:
         wishes.write(f"{workers}\n")
     return True
 

@@ -7,7 +7,7 @@ the attempts whose folders are gone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from sqlalchemy import Connection, insert
 
 from tunebook.core.codec import dumps
 from tunebook.core.events import Finished, Logged
+from tunebook.core.representation import listed
 from tunebook.core.study import Study
 from tunebook.core.trials import Outcome, OutcomeKind, Trial
 from tunebook.storage import schema
@@ -117,9 +118,15 @@ def _study(
         from_spools=sum(attempt.told for attempt in made),
         lost=(
             *(line for attempt in made for line in attempt.lost),
-            *(f"trial {number}: nothing of it was found" for number in gone),
+            *_in_words(gone),
         ),
     )
+
+
+def _in_words(gone: Sequence[int]) -> Iterator[str]:
+    if gone:
+        what = "trial" if len(gone) == 1 else "trials"
+        yield f"{what} {listed([str(number) for number in gone], 20)}: nothing was found"
 
 
 def _with_doubt(made: Recovered, left: Remains) -> Recovered:
