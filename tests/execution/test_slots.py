@@ -84,6 +84,7 @@ def test_no_workers() -> None:
 def test_what_a_program_finds_in_its_environment() -> None:
     environment = Slot(1, cpus=3, gpus=("2", "5")).environment()
     assert environment["CUDA_VISIBLE_DEVICES"] == "2,5"
+    assert environment["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
     assert {environment[name] for name in slots.THREAD_VARIABLES} == {"3"}
     assert Slot().environment()["CUDA_VISIBLE_DEVICES"] == ""
 

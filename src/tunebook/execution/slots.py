@@ -33,7 +33,10 @@ class Slot:
     def environment(self) -> dict[str, str]:
         """What a program finds in its environment. Only its own accelerators are visible to it."""
         threads = dict.fromkeys(THREAD_VARIABLES, str(self.cpus))
-        return {"CUDA_VISIBLE_DEVICES": ",".join(self.gpus), **threads}
+        # Left to itself CUDA numbers devices by speed, nvidia-smi by their place on the bus.
+        order = os.environ.get("CUDA_DEVICE_ORDER", "PCI_BUS_ID")
+        devices = {"CUDA_VISIBLE_DEVICES": ",".join(self.gpus), "CUDA_DEVICE_ORDER": order}
+        return {**devices, **threads}
 
 
 def divide(
