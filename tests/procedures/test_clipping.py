@@ -107,7 +107,7 @@ def test_a_healthy_program_is_left_alone() -> None:
     answer, studies = run(Program(limit=1e6, optimum=0.03))
     assert stages(studies) == ["sweep"]
     assert {finding.verdict for finding in answer.findings} == {Verdict.GOOD}
-    assert answer.edits == answer.retune == ()
+    assert (answer.edits, answer.retune) == ((), ())
 
 
 def test_a_cure_that_brings_nothing_is_not_proposed() -> None:
@@ -221,6 +221,7 @@ def test_outlying_gradients_and_a_healthy_twin(
     share: float,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TUNEBOOK_DIR")
     monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "planted"))
     text = importlib.import_module("outliers").study("outliers", outliers=share)
     Path("study.yaml").write_text(text)

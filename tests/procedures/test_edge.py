@@ -105,8 +105,12 @@ def test_a_look_is_as_long_as_it_takes_to_see() -> None:
 
 def test_readings_are_in_the_order_of_trials() -> None:
     study = subject().stage("warmup-10u-4", {"warmup": [4]}, goal="?", steps=60, replicates=3)
-    outcomes = iter([Program(limit=1e6), lambda *_: DIVERGED, Program(limit=1e6)])
-    readings = tried(results_of(study, lambda *given: next(outcomes)(*given)))
+    diverges = iter([False, True, False])
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return DIVERGED if next(diverges) else Program(limit=1e6)(config, seed, steps)
+
+    readings = tried(results_of(study, train))
     assert [reading.number for reading in readings] == [1, 2, 3]
     assert [r.standing is Standing.INFEASIBLE for r in readings] == [False, True, False]
 

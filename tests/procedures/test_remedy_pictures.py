@@ -60,8 +60,15 @@ def test_results_over_fresh_seeds() -> None:
     found = Comparison(Metric("error"), Outcomes((0.3, 0.4), 1), Outcomes((0.1, 0.2, 0.3)))
     (figure,) = strip(QUESTION, found)
     points = [mark for mark in figure.panels[0].marks if isinstance(mark, Points)]
-    assert [np.unique(mark.x).tolist() for mark in points] == [[0.0], [1.0]]
+    assert [np.unique(mark.x).tolist() for mark in points] == [[0.0], [1.0], [0.0]]
+    assert (points[2].crosses, points[2].y.tolist()) == (True, [np.inf])
     means = [mark for mark in figure.panels[0].marks if isinstance(mark, Intervals)]
     assert [float(mark.y[0]) for mark in means] == pytest.approx([0.35, 0.2])
-    assert [row[0] for row in figure.table.rows] == ["before"] * 2 + ["after"] * 3
+    assert [row[0] for row in figure.table.rows] == ["before"] * 2 + ["after"] * 3 + ["before"]
+    assert figure.table.rows[-1] == ("before", "came to nothing")
     assert strip(QUESTION, Comparison(Metric("error"), Outcomes(()), Outcomes(()))) == ()
+
+
+def test_seeds_that_all_came_to_nothing_are_drawn() -> None:
+    (figure,) = strip(QUESTION, Comparison(Metric("error"), Outcomes((), 2), Outcomes((), 1)))
+    assert len(figure.table.rows) == 3

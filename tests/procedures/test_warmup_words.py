@@ -64,7 +64,7 @@ def test_what_does_not_is_not(after: Outcomes, verdict: str) -> None:
     about = subject()
     answer = cured(about, edge(about), cure(about, 10, after))
     assert [finding.verdict.value for finding in answer.findings[:2]] == [verdict] * 2
-    assert answer.edits == answer.retune == ()
+    assert (answer.edits, answer.retune) == ((), ())
 
 
 def budget_edits(about: Subject, length: int, own: int = 0) -> list[Edit]:

@@ -15,7 +15,6 @@ from tunebook.core.results import Results
 from tunebook.core.study import Study
 from tunebook.procedures import clipping_words as words
 from tunebook.procedures.answers import Procedure
-from tunebook.procedures.clipping_words import GAIN, QUESTION
 from tunebook.procedures.edge import Edge, find_edge, whole_steps
 from tunebook.procedures.edge import tried as readings_of
 from tunebook.procedures.edge_words import not_to_be_cured
@@ -31,6 +30,7 @@ from tunebook.procedures.remedies import (
 from tunebook.procedures.subjects import Subject
 from tunebook.stats.instability import gradient_norms
 
+QUESTION: Final = words.QUESTION
 NEEDS: Final = (
     Need("learning_rate", "which it sweeps"),
     Need("clipping", "the threshold, which it varies"),
@@ -103,14 +103,18 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     if short < total or not same_value(own, off):
         high = best * (10**0.5 if same_value(own, off) else FURTHER)
         rates = rates_up_to(best, high)
-        rate = yield from tuned(subject, "tune-before", before, rates, goal=GAIN.text)
+        rate = yield from tuned(subject, "tune-before", before, rates, goal=words.GAIN.text)
     before = with_rate(subject, before, rate or best)
     after = Variant({clip: chosen.threshold}, total)
     rates = rates_up_to(best, FURTHER * best)
-    rate = yield from tuned(subject, "tune", after, rates, goal=GAIN.text)
+    rate = yield from tuned(subject, "tune", after, rates, goal=words.GAIN.text)
     after = with_rate(subject, after, rate or best)
-    first = yield from over_seeds(subject, "compare-before", before, seeds=seeds, goal=GAIN.text)
-    second = yield from over_seeds(subject, "compare-after", after, seeds=seeds, goal=GAIN.text)
+    first = yield from over_seeds(
+        subject, "compare-before", before, seeds=seeds, goal=words.GAIN.text
+    )
+    second = yield from over_seeds(
+        subject, "compare-after", after, seeds=seeds, goal=words.GAIN.text
+    )
     found = Comparison(subject.study.objective.metric, first, second)
     without = float(before.fix[name] or 0)
     cure = Cure(tried, chosen, rate or best, without, found, None if same_value(own, off) else own)

@@ -26,13 +26,14 @@ NEAR: Final = 3.5
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A sweep of learning rates, and what makes a training an unstable one.
+    """A sweep of learning rates by an objective, and what makes a training an unstable one.
 
     `metric` shows how trainings go and `usual` what those at the best rate do; without them, only
     trials that come to nothing are seen to be unstable.
     """
 
     sweep: Sweep
+    objective: Metric
     steps: int
     metric: Metric | None
     usual: Usual | None
@@ -124,8 +125,10 @@ def find_edge(
 def edge_of(subject: Subject, made: Sweep, steps: int) -> Edge:
     """What a sweep of trainings of so many steps says of stability."""
     good = made.readings[made.best] if made.best is not None else ()
-    metric = shown_by(good, subject.knobs, subject.study.objective.metric)
-    return Edge(made, steps, metric, usual(good, metric) if metric is not None else None)
+    objective = subject.study.objective.metric
+    metric = shown_by(good, subject.knobs, objective)
+    compared = usual(good, metric) if metric is not None else None
+    return Edge(made, objective, steps, metric, compared)
 
 
 def tried(results: Results) -> tuple[Reading, ...]:

@@ -8,9 +8,11 @@ import numpy as np
 
 from tunebook.charts.figures import Axis, Figure, Intervals, Mark, Panel, Points, Rule
 from tunebook.charts.ranges import value_axis
+from tunebook.charts.selection import INFEASIBLE
 from tunebook.charts.wording import limited
 from tunebook.core.evidence import Reading
 from tunebook.core.findings import Question
+from tunebook.core.objective import Metric
 from tunebook.core.representation import listed, number, one_line
 from tunebook.procedures.edge import Edge
 from tunebook.procedures.pictures_rates import curves_panel, sweep_panel
@@ -30,7 +32,7 @@ def rates(edge: Edge) -> tuple[Figure, ...]:
         for r in readings
     ]
     table, cut = limited(("learning rate", "trial", "result", "training"), rows)
-    panel = sweep_panel(edge.sweep, "result", rules=rules)
+    panel = sweep_panel(edge.sweep, edge.objective.name, bad=_bad(edge.objective), rules=rules)
     return (
         Figure("probe-edge", "Results by learning rate", _sentence(edge), (panel,), table, cut),
     )
@@ -57,7 +59,7 @@ def curves(
     table, cut = limited(("learning rate and remedy", "trial", f"last {metric}"), rows)
     sentence = (
         f"{metric} at the best learning rate, {number(edge.best)}, and at the first unstable one, "
-        f"{number(edge.unstable)}, without; at {number(rate)} with {listed(tuple(tried), most=6)}."
+        f"{number(edge.unstable)}, without; then at {number(rate)}: {listed(tuple(tried), most=6)}."
     )
     return (Figure(question.key, "Training with and without", sentence, (panel,), table, cut),)
 
@@ -81,13 +83,24 @@ def strip(question: Question, found: Comparison) -> tuple[Figure, ...]:
                 np.array([end]) for end in (interval.estimate, interval.low, interval.high)
             )
             marks.append(Intervals(at, middle, low, high, place, f"mean {name}, 95%"))
-    if not marks:
+    lost = np.repeat([0.0, 1.0], [found.before.lost, found.after.lost])
+    if len(lost):
+        ends = np.full(len(lost), _bad(found.metric))
+        marks.append(Points(lost, ends, INFEASIBLE, "no result", crosses=True))
+        names = [("before", "after")[int(place)] for place in lost]
+        rows += [(name, "came to nothing") for name in names]
+    if not rows:
         return ()
     table, cut = limited(("arm", found.metric.name), rows)
     axis = Axis("", "category", categories=("before", "after"))
     every = [*found.before.values, *found.after.values]
     panel = Panel(axis, value_axis(one_line(found.metric.name), every), tuple(marks))
     return (Figure(question.key, "Over fresh seeds", f"{found}.", (panel,), table, cut),)
+
+
+def _bad(metric: Metric) -> float:
+    """The end of the axis at which a result would be worst."""
+    return np.inf if metric.better == "lower" else -np.inf
 
 
 def _sentence(edge: Edge) -> str:

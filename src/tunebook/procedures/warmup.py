@@ -26,8 +26,8 @@ from tunebook.procedures.remedies import (
     with_rate,
 )
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.warmup_words import GAIN, QUESTION
 
+QUESTION: Final = words.QUESTION
 NEEDS: Final = (
     Need("learning_rate", "which it sweeps"),
     Need("warmup_steps", "which it varies"),
@@ -108,17 +108,17 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
         if before is None or outcomes is None:
             before = yield from _before(subject, best, body, short, own)
             outcomes = yield from over_seeds(
-                subject, "compare-before", before, seeds=seeds, goal=GAIN.text
+                subject, "compare-before", before, seeds=seeds, goal=words.GAIN.text
             )
         after = Variant(
             {str(subject.knobs.warmup_steps): shortest.steps},
             asked_for(subject, body, shortest.steps),
         )
         rates = rates_up_to(best, peak)
-        rate = yield from tuned(subject, f"tune-{factor}u", after, rates, goal=GAIN.text)
+        rate = yield from tuned(subject, f"tune-{factor}u", after, rates, goal=words.GAIN.text)
         after = with_rate(subject, after, rate or best)
         made = yield from over_seeds(
-            subject, f"compare-after-{factor}u", after, seeds=seeds, goal=GAIN.text
+            subject, f"compare-after-{factor}u", after, seeds=seeds, goal=words.GAIN.text
         )
         found = Comparison(subject.study.objective.metric, outcomes, made)
         if cure is None or found.is_better:
@@ -195,5 +195,5 @@ def _before(
     if not own and short == body:
         return with_rate(subject, variant, best)
     rates = rates_up_to(best, (OWN if own else 10**0.5) * best)
-    rate = yield from tuned(subject, "tune-before", variant, rates, goal=GAIN.text)
+    rate = yield from tuned(subject, "tune-before", variant, rates, goal=words.GAIN.text)
     return with_rate(subject, variant, rate or best)
