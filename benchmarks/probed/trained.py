@@ -8,7 +8,8 @@ import tunebook
 from probed.bench import Bench, Row, answer_of, budget_of, bundle, proposed, results_row
 from tunebook.core.findings import Verdict
 
-ROUNDS = 3
+# How often a probe is asked at most: once more where it should begin elsewhere, or has results.
+ROUNDS = 2
 
 
 def stability(bench: Bench, task: str) -> Row:
