@@ -11,7 +11,7 @@ import pytest
 from tunebook.procedures.catalogue import PROBES, Probe
 from tunebook.procedures.needed import BEGIN, END, document, put
 from tunebook.procedures.needs import Need
-from tunebook.procedures.variance import probe
+from tunebook.procedures.variance.probe import probe
 
 PAGE = Path(__file__).parents[2] / "docs" / "probes.md"
 

@@ -45,8 +45,8 @@ def test_a_refusal_names_each_knob_and_what_to_write() -> None:
         f"the probe clipping cannot work on {STUDY.name}:\n"
         "  it needs learning_rate, to vary it: write 'lr: 0.001' under fixed and "
         "'learning_rate: lr' under knobs\n"
-        "  it needs grad_norm, to see outliers: log it, 'run.log({\"grad_norm\": value}, step=step)', "
-        "and write 'grad_norm: grad_norm' under knobs"
+        "  it needs grad_norm, to see outliers: log it, "
+        "'run.log({\"grad_norm\": value}, step=step)', and write 'grad_norm: grad_norm' under knobs"
     )
     check("clipping", STUDY, NEEDS[2:])
 

@@ -8,10 +8,14 @@ from typing import Final, TypeAlias
 
 from tunebook.core.domains import Value
 from tunebook.core.errors import UnknownName, did_you_mean
-from tunebook.procedures import batch_size, clipping, stability, steps, variance, warmup
 from tunebook.procedures.answers import Procedure
+from tunebook.procedures.batch_size import probe as batch_size
 from tunebook.procedures.needs import Need
+from tunebook.procedures.remedies import clipping, warmup
+from tunebook.procedures.stability import probe as stability
+from tunebook.procedures.steps import probe as steps
 from tunebook.procedures.subjects import Subject
+from tunebook.procedures.variance import probe as variance
 
 Options: TypeAlias = Mapping[str, Value]
 

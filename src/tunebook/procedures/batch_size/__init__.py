@@ -1,0 +1,1 @@
+"""The probe of batch sizes: which fit, which are fast, and which reach a goal soonest."""

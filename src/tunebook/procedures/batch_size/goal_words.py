@@ -1,0 +1,178 @@
+"""What the steps to a goal at several batch sizes say, in words."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from tunebook.core.findings import Finding, Question, Verdict
+from tunebook.core.representation import listed, number
+from tunebook.procedures.batch_size.noise_scale import NoiseScale
+from tunebook.procedures.batch_size.throughput_words import interval_text, seconds_text, size_text
+from tunebook.procedures.batch_size.to_goal import AtSize, Reached
+from tunebook.stats.critical_batch import BatchScaling, NoFit, Scaling
+
+QUESTION: Final = Question(
+    "probe-critical-batch",
+    "Which batch size reaches the goal soonest, and which at the least cost?",
+    "batch-size",
+)
+
+
+def goal_finding(reached: Reached) -> Finding:
+    """The finding about the critical batch size."""
+    fit = reached.fit
+    edges = [one for one in reached.sizes if one.boundary is not None and one.reached]
+    parts = [_steps_text(reached), _fit_text(fit), _time_text(reached), _noise_text(reached)]
+    return Finding(
+        QUESTION,
+        _verdict(reached, edges),
+        " ".join(part for part in parts if part),
+        _advice(reached, edges),
+        numbers=_numbers(reached),
+        method="S = S_min (1 + B_crit / B) on log steps between evaluations, learning rate tuned "
+        "again at each size, then new seeds; intervals by profile likelihood",
+    )
+
+
+def _verdict(reached: Reached, edges: list[AtSize]) -> Verdict:
+    fit, soonest = reached.fit, reached.soonest
+    if soonest is None or isinstance(fit, NoFit) or edges or fit.scaling is Scaling.UNKNOWN:
+        return Verdict.UNKNOWN
+    if reached.busy:
+        return Verdict.UNKNOWN
+    return Verdict.GOOD if float(reached.current) in soonest.possible else Verdict.WATCH
+
+
+def _steps_text(reached: Reached) -> str:
+    met = [one for one in reached.sizes if math.isfinite(one.steps)]
+    missed = [size_text(one.size) for one in reached.sizes if not math.isfinite(one.steps)]
+    said = listed([f"{one.steps:,.0f} at {size_text(one.size)}" for one in met], most=6)
+    text = f"Steps to {reached.goal.text}, by batch size: {said}." if met else ""
+    if missed:
+        text += (
+            f" {'It' if met else reached.goal.text} was not reached at {listed(missed, most=6)}."
+        )
+    return text.strip()
+
+
+def _fit_text(fit: BatchScaling | NoFit) -> str:
+    if isinstance(fit, NoFit):
+        return f"No curve was fitted: {fit.reason}."
+    critical = fit.critical
+    match fit.scaling:
+        case Scaling.BOTH:
+            text = (
+                f"The critical batch size is {size_text(critical.estimate)} "
+                f"({interval_text(critical)}): up to about "
+                f"{size_text(round(fit.perfect_until.estimate))} twice the batch halves the "
+                f"steps, and from {size_text(round(fit.no_gain_from.estimate))} on it brings next "
+                f"to nothing. However large, {fit.fewest_steps.estimate:,.0f} steps remain "
+                f"({fit.fewest_steps.low:,.0f} to {fit.fewest_steps.high:,.0f})."
+            )
+        case Scaling.PERFECT:
+            text = (
+                "Only perfect scaling is seen, twice the batch halves the steps: the critical "
+                f"batch size is {interval_text(critical)}."
+            )
+        case Scaling.DIMINISHING:
+            text = (
+                "Larger batches save next to no steps at these sizes: the critical batch size is "
+                f"{interval_text(critical)}."
+            )
+        case _:
+            text = "The sizes leave the critical batch size open."
+    if fit.misfit is not None and fit.misfit <= 0.05:
+        text += f" The curve does not fit well (p = {number(fit.misfit)}); intervals are wider."
+    return text
+
+
+def _time_text(reached: Reached) -> str:
+    soonest = reached.soonest
+    if soonest is None:
+        return ""
+    best = int(soonest.size)
+    inside = [size for size in reached.seconds if size <= reached.sizes[-1].size]
+    text = f"Training time on this machine is least at {size_text(best)}"
+    if isinstance(reached.fit, BatchScaling):
+        seconds = soonest.totals[inside.index(best)]
+        text += f", about {seconds_text(seconds)}"
+        others = [size_text(size) for size in soonest.possible if size != best]
+        text += f" ({listed(others, most=4)} may be as good)" if others else ""
+    cost = min(one.size for one in reached.sizes)
+    return (
+        f"{text}; its cost, machine time, is least there too. With devices added in proportion to "
+        f"the batch, cost counts examples, and is least at {size_text(cost)}."
+    )
+
+
+def _noise_text(reached: Reached) -> str:
+    known = [("early", reached.early), ("at the goal", reached.late)]
+    said = [f"{_scale_text(scale)} {when}" for when, scale in known if scale is not None]
+    if not said:
+        return ""
+    return f"Roughly, the gradient-noise scale is {' and '.join(said)}."
+
+
+def _scale_text(scale: NoiseScale) -> str:
+    text = size_text(float(f"{scale.size:.2g}"))
+    if scale.low == scale.high:
+        return text
+    low, high = (size_text(float(f"{end:.2g}")) for end in (scale.low, scale.high))
+    return f"{text} ({low} to {high})"
+
+
+def _advice(reached: Reached, edges: list[AtSize]) -> str:
+    parts = []
+    if reached.busy:
+        parts.append(
+            "The machine was busy while steps were timed: steps to the goal hold, training times "
+            "may not. Probe again, with --again, when it has nothing else to do."
+        )
+    elif reached.soonest is not None and reached.current not in reached.soonest.possible:
+        now = size_text(reached.current)
+        parts.append(f"Take a batch size of {size_text(reached.soonest.size)} (now {now}).")
+    for one in edges:
+        side = "lowest" if one.boundary == "low" else "highest"
+        parts.append(
+            f"At {size_text(one.size)} the best learning rate is the {side} that was tried, "
+            f"{number(one.sweep.best)}: more may be in it; start from another by --set."
+        )
+    if not any(math.isfinite(one.steps) for one in reached.sizes):
+        parts.append("Set an easier goal with --goal, or raise the steps of a trial.")
+    if reached.decayed:
+        parts.append(
+            f"The schedule {reached.decayed} may decay with the budget, so that steps to the goal "
+            "depend on it: probe with a constant one."
+        )
+    parts.append(
+        "Under a budget of steps a larger batch is never worse; under a budget of epochs it has "
+        "fewer steps, and smaller ones get further: do not compare sizes at equal epochs."
+    )
+    if reached.early is None and reached.late is None:
+        parts.append(
+            "The gradient-noise scale is unknown: log the norm before clipping, "
+            "run.log({'grad_norm': norm}, step=step), and write 'grad_norm: grad_norm' under knobs."
+        )
+    return " ".join(parts)
+
+
+def _numbers(reached: Reached) -> dict[str, float]:
+    found = {f"steps_at_{one.size}": one.steps for one in reached.sizes}
+    found |= {
+        f"rate_at_{one.size}": one.sweep.best for one in reached.sizes if one.sweep.best is not None
+    }
+    fit = reached.fit
+    if isinstance(fit, BatchScaling):
+        found |= {
+            "critical": fit.critical.estimate,
+            "critical_low": fit.critical.low,
+            "critical_high": fit.critical.high,
+            "fewest_steps": fit.fewest_steps.estimate,
+        }
+    if reached.soonest is not None:
+        found["soonest"] = reached.soonest.size
+    for name, scale in (("noise_early", reached.early), ("noise_late", reached.late)):
+        if scale is not None:
+            found[name] = scale.size
+    return {name: value for name, value in found.items() if math.isfinite(value)}

@@ -1,0 +1,272 @@
+"""Which batch sizes are feasible, how fast is each, and which one to take?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from tunebook.core.domains import Value
+from tunebook.core.edits import Edit, SetParameter
+from tunebook.core.errors import StudyError
+from tunebook.core.findings import Finding, Question, Verdict
+from tunebook.core.space import Derived, Fixed
+from tunebook.core.study import Study
+from tunebook.diagnosis.phrases import times
+from tunebook.procedures.answers import Answer, Procedure
+from tunebook.procedures.batch_size import pictures as pictures_batch
+from tunebook.procedures.batch_size.bottleneck import Measured, bottleneck, processes
+from tunebook.procedures.batch_size.goal_words import goal_finding
+from tunebook.procedures.batch_size.goals import Goal
+from tunebook.procedures.batch_size.leaks import leak, watch_memory
+from tunebook.procedures.batch_size.size_words import sizes_text, untimed
+from tunebook.procedures.batch_size.throughput_words import rate_text, size_text
+from tunebook.procedures.batch_size.timing import logging_interval
+from tunebook.procedures.batch_size.to_goal import Reached, reach_goal
+from tunebook.procedures.batch_size.tried import Tried, Trying
+from tunebook.procedures.batch_size.trying import Plan, powers, try_sizes
+from tunebook.procedures.needs import MAX_STEPS, Need
+from tunebook.procedures.subjects import Subject
+from tunebook.stats.throughput import STOPPED, AffineTime, affine_time, saturation
+from tunebook.training.knobs import REGULARISERS
+
+QUESTION: Final = Question(
+    "probe-batch-size",
+    "Which batch sizes are feasible, and where does throughput stop rising?",
+    "batch-size",
+)
+NEEDS: Final = (
+    Need("batch_size", "to vary it"),
+    Need(MAX_STEPS, "to make trials short"),
+    Need("eval_interval", "to keep evaluations out of the timing", required=False),
+    Need("accumulation", "to switch it off while timing", required=False),
+    Need("learning_rate", "to tune it again at each size, for --to-goal", required=False),
+    Need("target", "the goal, for --to-goal without --goal", required=False),
+    Need("grad_norm", "for the gradient-noise scale", required=False),
+)
+SMALLEST: Final = 8
+LARGEST: Final = 65536
+# Two sizes whose throughput differs by less are as fast as one another.
+_ALIKE: Final = 0.1
+
+
+def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
+    """Sizes by powers of two under a limit of memory; with a goal, the steps to it as well."""
+    goal = Goal.of(subject, options) if options.get("to_goal") or "goal" in options else None
+    plan = _plan(subject, options)
+    trying = yield from try_sizes(subject, plan)
+    if not trying.timed:
+        return Answer((untimed(QUESTION, trying),), pictures_batch.throughput(trying, None, None))
+    measured = _measured(trying)
+    watched = _nearest(trying, _current(subject)) or measured.recommended
+    interval = logging_interval(watched.record.curves) or 1
+    record = yield from watch_memory(
+        subject, watched, 1 if subject.study.task else interval, plan.memory
+    )
+    reached: Reached | None = None
+    if goal is not None:
+        reached = yield from reach_goal(subject, goal, measured)
+    return _answer(subject, plan, measured, (leak(record, subject.steps, plan.memory),), reached)
+
+
+def _answer(
+    subject: Subject,
+    plan: Plan,
+    measured: Measured,
+    findings: tuple[Finding, ...],
+    reached: Reached | None,
+) -> Answer:
+    best = reached.fastest if reached is not None else None
+    size = best if best is not None else measured.recommended.size
+    edits = _edits(subject, measured, size, reached)
+    retune = _retune(subject.study) if edits else ()
+    found = [
+        _finding(subject, measured, retune, best),
+        bottleneck(measured, subject.study),
+        *findings,
+    ]
+    pictures = pictures_batch.throughput(measured.trying, measured.line, measured.recommended.size)
+    if reached is not None:
+        found.insert(0, goal_finding(reached))
+        pictures = (*pictures_batch.to_goal(reached), *pictures)
+    return Answer(tuple(found), pictures, edits, retune)
+
+
+def _plan(subject: Subject, options: Mapping[str, Value]) -> Plan:
+    current = max(_current(subject), 1)
+    several = processes(subject.study) if subject.knobs.batch_size_per == "global" else 1
+    usual = max(min(SMALLEST, _power(current)), several)
+    smallest = int(_number(options, "smallest") or usual)
+    largest = int(_number(options, "largest") or max(LARGEST, smallest))
+    if largest < smallest:
+        raise StudyError(
+            f"the largest batch size, {largest}, is below the smallest, {smallest}; "
+            "give --largest a larger value or --smallest a smaller one"
+        )
+    steps, memory = _number(options, "steps"), _memory(options)
+    limit = memory or subject.study.resources.memory or _number(options, "free_memory")
+    return Plan(
+        powers(smallest, largest),
+        int(steps) if steps else None,
+        int(limit) if limit else None,
+    )
+
+
+def _measured(trying: Trying) -> Measured:
+    found = saturation(trying.timed, drift=trying.drift)
+    timed = [tried for tried in trying.fitting if tried.times is not None]
+    line = affine_time(trying.timed, drift=trying.drift)
+    # Noise can hide the stop from neighbours: nothing larger than the smallest about as fast as the
+    # fastest, nor than where the line through all of them stops.
+    top = max(tried.throughput or 0.0 for tried in timed)
+    ends = [t.size for t in timed if (t.throughput or 0.0) >= (1.0 - STOPPED) * top][:1]
+    ends += [int(found.stops_at)] if found.stops_at is not None else []
+    if line is not None and line.fits:
+        ends += [t.size for t in timed if _doubling(line, t.size) < STOPPED][:1]
+    recommended = next(tried for tried in timed if tried.size == min(ends))
+    return Measured(trying, line, found, recommended)
+
+
+def _doubling(line: AffineTime, size: float) -> float:
+    """By what share throughput grows when a size is doubled."""
+    return line.throughput(2.0 * size) / line.throughput(size) - 1.0
+
+
+def _finding(
+    subject: Subject, measured: Measured, retune: tuple[str, ...], soonest: int | None
+) -> Finding:
+    trying, best = measured.trying, measured.recommended
+    current = _current(subject)
+    now = _throughput(measured, current)
+    faster = (best.throughput or 0.0) / now if now else None
+    alike = best.size == current or (faster is not None and abs(faster - 1.0) <= _ALIKE)
+    searched = not isinstance(_source(subject), Fixed | Derived)
+    verdict = Verdict.GOOD if alike and not searched else Verdict.WATCH
+    if trying.is_busy:
+        verdict = Verdict.UNKNOWN
+    numbers = {"recommended": float(best.size), "largest_fitting": float(trying.fitting[-1].size)}
+    line = measured.line
+    if line is not None:
+        numbers |= {"seconds_fixed": line.fixed.estimate}
+        numbers |= {"seconds_per_example": line.per_example.estimate}
+    return Finding(
+        QUESTION,
+        verdict,
+        sizes_text(measured),
+        _advice(subject, measured, faster, alike, searched, retune, soonest),
+        numbers=numbers,
+        method="medians of step times after warm-up, one trial at a time; t(B) = t0 + t1 B; a "
+        "doubling that brings less than a tenth is no rise",
+    )
+
+
+def _advice(
+    subject: Subject,
+    measured: Measured,
+    faster: float | None,
+    alike: bool,
+    searched: bool,
+    retune: tuple[str, ...],
+    soonest: int | None,
+) -> str:
+    name, best = subject.knobs.batch_size, measured.recommended
+    parts = []
+    if measured.trying.is_busy:
+        parts.append("Probe again, with --again, when the machine has nothing else to do.")
+    elif soonest is not None:
+        parts.append(f"Set {name} to {size_text(soonest)}, which reaches the goal soonest.")
+    elif alike:
+        parts.append(f"{name} can stay at {size_text(_current(subject))}.")
+    else:
+        much = f", {times(faster)} the examples per second" if faster and faster > 1 else ""
+        parts.append(
+            f"Set {name} to {size_text(best.size)} (now {size_text(_current(subject))}{much})."
+        )
+    if searched:
+        parts.append(
+            f"The study searches {name}: do not choose it by validation error. With all else "
+            "tuned again, sizes end alike; what differs is the time."
+        )
+    if retune:
+        parts.append(
+            f"Then tune again: {', '.join(retune)}. Larger batches may need more regularisation."
+        )
+    if subject.value("accumulation") not in (None, 1, 0):
+        parts.append("Gradient accumulation brings no throughput: it was off while timing.")
+    if subject.knobs.batch_size_per == "device":
+        parts.append("Sizes and throughput are those of one device or process.")
+    parts.append("This holds for this model, optimiser and machine: probe again after a change.")
+    return " ".join(parts)
+
+
+def _edits(
+    subject: Subject, measured: Measured, size: int, reached: Reached | None
+) -> tuple[Edit, ...]:
+    name = subject.knobs.batch_size
+    assert name is not None
+    now = _throughput(measured, _current(subject))
+    fixed = isinstance(_source(subject), Fixed | Derived)
+    chosen = next((t for t in measured.trying.fitting if t.size == size), measured.recommended)
+    faster = (chosen.throughput or 0.0) / now if now else None
+    alike = reached is None and faster is not None and abs(faster - 1.0) <= _ALIKE
+    if measured.trying.is_busy or (fixed and (size == _current(subject) or alike)):
+        return ()
+    because = (
+        f"it reaches {reached.goal.text} soonest"
+        if reached is not None and reached.fastest is not None
+        else f"throughput is highest there, {rate_text(chosen.throughput or 0.0)} examples a second"
+    )
+    return (SetParameter(name, Fixed(size), because),)
+
+
+def _retune(study: Study) -> tuple[str, ...]:
+    """What must be tuned again after a change of the batch size."""
+    knobs = study.knobs
+    named = [knobs.learning_rate, knobs.warmup_steps]
+    searched = [p.name for p in study.space if p.is_sampled]
+    regularisers = [name for name in REGULARISERS if name in study.space]
+    steps = knobs.steps or ("max_steps" if study.budget is not None else None)
+    names = [*named, *searched, *regularisers, steps]
+    return tuple(dict.fromkeys(n for n in names if n is not None and n != knobs.batch_size))
+
+
+def _throughput(measured: Measured, size: int) -> float | None:
+    """Examples per second at a size: as it was timed, or by the line through the others."""
+    tried = next((t for t in measured.trying.fitting if t.size == size), None)
+    if tried is not None and tried.throughput is not None:
+        return tried.throughput
+    return measured.line.throughput(size) if measured.line is not None else None
+
+
+def _nearest(trying: Trying, size: int) -> Tried | None:
+    """The size that was timed nearest to one, and not above it."""
+    below = [t for t in trying.fitting if t.times is not None and t.size <= size]
+    return below[-1] if below else None
+
+
+def _current(subject: Subject) -> int:
+    return int(subject.number("batch_size"))
+
+
+def _source(subject: Subject) -> object:
+    return subject.study.space[str(subject.knobs.batch_size)].source
+
+
+def _power(size: int) -> int:
+    """The power of two at or below a size."""
+    return 1 << (max(size, 1).bit_length() - 1)
+
+
+def _number(options: Mapping[str, Value], name: str) -> float | None:
+    value = options.get(name)
+    return float(value) if isinstance(value, int | float) else None
+
+
+def _memory(options: Mapping[str, Value]) -> float | None:
+    """The limit in bytes, given as a number of them or as text such as 8GB."""
+    from tunebook.studyfile.contents import memory_bytes
+
+    given = options.get("memory")
+    try:
+        return memory_bytes(given) if isinstance(given, str) else _number(options, "memory")
+    except ValueError as error:
+        raise StudyError(f"memory: {error}") from None

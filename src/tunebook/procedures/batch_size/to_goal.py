@@ -1,0 +1,235 @@
+"""How many steps to a goal does each batch size need, and which size gets there soonest?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from tunebook.core.domains import Value
+from tunebook.core.errors import StudyError
+from tunebook.core.results import Results, TrialRecord
+from tunebook.core.study import Study
+from tunebook.procedures.batch_size.bottleneck import Measured
+from tunebook.procedures.batch_size.goals import Goal, steps_judge
+from tunebook.procedures.batch_size.noise_scale import NoiseScale, mean_square, noise_scale
+from tunebook.procedures.subjects import Subject
+from tunebook.procedures.sweeps import Side, Sweep, orders, sweep
+from tunebook.stats.critical_batch import BatchScaling, BestSize, NoFit, batch_scaling
+
+SIZES: Final = 4
+_RATIO: Final = 4
+# Learning rates around the centre at each size: so many in an order of magnitude, either way.
+_EACH, _AROUND = 3, 2 / 3
+_EVALUATIONS: Final = 50
+# A larger batch needs no more steps than a smaller one, and noise a little room.
+_ROOM: Final = 1.4
+# Optimisers whose best rate grows with the batch, not with its root. A centre to look around.
+_LINEAR: Final = ("sgd", "momentum", "nesterov")
+
+
+@dataclass(frozen=True, slots=True)
+class AtSize:
+    """What a batch size needed: the sweep of its learning rate, then its seeds at the best one."""
+
+    size: int
+    sweep: Sweep
+    seeds: tuple[TrialRecord, ...]
+    crossings: tuple[tuple[float, float], ...]
+    limit: int
+
+    @property
+    def boundary(self) -> Side | None:
+        """At which end of what was tried the best learning rate is."""
+        return self.sweep.boundary
+
+    @property
+    def reached(self) -> int:
+        return sum(math.isfinite(until) for _, until in self.crossings)
+
+    @property
+    def steps(self) -> float:
+        """The median over seeds; +inf where fewer than half of them reached the goal."""
+        return float(np.median([until for _, until in self.crossings] or [math.inf]))
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Steps to the goal by size, the curve through them, and what follows for time and cost."""
+
+    goal: Goal
+    current: int
+    sizes: tuple[AtSize, ...]
+    fit: BatchScaling | NoFit
+    seconds: Mapping[int, float]
+    soonest: BestSize | None = None
+    early: NoiseScale | None = None
+    late: NoiseScale | None = None
+    decayed: str = ""
+    # Whether the machine was, so that times say little.
+    busy: bool = False
+
+    @property
+    def fastest(self) -> int | None:
+        return int(self.soonest.size) if self.soonest is not None else None
+
+
+def reach_goal(
+    subject: Subject, goal: Goal, measured: Measured
+) -> Generator[Study, Results, Reached]:
+    """Train to the goal at several sizes, each with its own learning rate; for `yield from`."""
+    sizes = _sizes(goal, measured)
+    name = subject.knobs.learning_rate
+    assert name is not None
+    current = int(subject.number("batch_size"))
+    centre, power = (subject.number("learning_rate"), current), _power(subject)
+    found: list[AtSize] = []
+    for size in sizes:
+        limit = _limit(subject, size, current, found)
+        rate = centre[0] * (size / centre[1]) ** power
+        one = yield from _at_size(subject, goal, size, orders(rate, _AROUND, _AROUND, _EACH), limit)
+        found.append(one)
+        if one.sweep.best is not None and one.reached:
+            centre = one.sweep.best, size
+    return _reached(subject, goal, measured, found)
+
+
+def _at_size(
+    subject: Subject, goal: Goal, size: int, rates: Sequence[float], limit: int
+) -> Generator[Study, Results, AtSize]:
+    knobs = subject.knobs
+    assert knobs.learning_rate is not None and knobs.batch_size is not None
+    fix: dict[str, Value] = {knobs.batch_size: size}
+    if knobs.eval_interval is not None:
+        fix[knobs.eval_interval] = max(limit // _EVALUATIONS, 1)
+    if subject.study.task is not None:
+        # A decay would end with the budget, and move the goal to its end.
+        fix["schedule"] = "constant"
+    why = f"How many steps to {goal.text} does a batch of {size} need?"
+    made = yield from sweep(
+        subject,
+        f"goal-{size}",
+        knobs.learning_rate,
+        rates,
+        goal=why,
+        fix=fix,
+        steps=limit,
+        judge=steps_judge(goal, limit),
+    )
+    if made.best is None:
+        return AtSize(size, made, (), (), limit)
+    # Fresh seeds: the best of a sweep owes something to luck.
+    rows: list[dict[str, Value]] = [{}] * goal.seeds
+    best = {**fix, knobs.learning_rate: made.best}
+    results = yield subject.listed(f"goal-{size}-seeds", rows, best, goal=why, steps=limit)
+    crossings = tuple(goal.crossing(record) for record in results.trials)
+    return AtSize(size, made, results.trials, crossings, limit)
+
+
+def _sizes(goal: Goal, measured: Measured) -> tuple[int, ...]:
+    """As given, or by factors of four down from where throughput stops rising."""
+    known = [tried.size for tried in measured.trying.fitting]
+    if goal.sizes:
+        too_large = [size for size in goal.sizes if size > known[-1]]
+        if too_large:
+            raise StudyError(
+                f"a batch size of {too_large[0]} was not shown to fit: {measured.trying.ended}; "
+                "give --sizes smaller ones"
+            )
+        return goal.sizes
+    top = measured.recommended.size
+    wanted = [top // _RATIO**i for i in range(SIZES)]
+    return tuple(sorted(size for size in wanted if size >= known[0]))
+
+
+def _limit(subject: Subject, size: int, current: int, found: Sequence[AtSize]) -> int:
+    """Steps enough: what the study gives, in examples for smaller sizes; and not more than a
+    smaller size needed."""
+    given = subject.steps or 1000
+    limits = [given * max(current / size, 1.0)]
+    limits += [_ROOM * one.steps for one in found if math.isfinite(one.steps)]
+    return max(math.ceil(min(limits)), 10)
+
+
+def _power(subject: Subject) -> float:
+    names = [str(value).lower() for value in subject.config.values() if isinstance(value, str)]
+    return 1.0 if any(name in _LINEAR for name in names) else 0.5
+
+
+def _reached(subject: Subject, goal: Goal, measured: Measured, found: Sequence[AtSize]) -> Reached:
+    observed = [(one.size, *crossing) for one in found for crossing in one.crossings]
+    sizes, after, until = ([row[column] for row in observed] for column in range(3))
+    fit = batch_scaling(sizes, after, until)
+    seconds = _seconds(measured, [one.size for one in found])
+    soonest = _soonest(fit, found, seconds)
+    schedule = subject.value("schedule")
+    decays = subject.study.task is None and schedule not in (None, "constant")
+    return Reached(
+        goal,
+        int(subject.number("batch_size")),
+        tuple(found),
+        fit,
+        seconds,
+        soonest,
+        _early_noise(subject, measured),
+        _late_noise(subject, found),
+        str(schedule) if decays else "",
+        measured.trying.is_busy,
+    )
+
+
+def _seconds(measured: Measured, sizes: Sequence[int]) -> dict[int, float]:
+    """Seconds of a step at each size that may be taken: as timed, or by the line."""
+    known = {int(size): times.median.estimate for size, times in measured.trying.timed.items()}
+    if measured.line is not None:
+        known |= {size: measured.line.seconds(size) for size in sizes if size not in known}
+    top = measured.recommended.size
+    return {size: known[size] for size in sorted(known) if sizes and sizes[0] <= size <= top}
+
+
+def _soonest(
+    fit: BatchScaling | NoFit, found: Sequence[AtSize], seconds: Mapping[int, float]
+) -> BestSize | None:
+    inside = [size for size in seconds if found and size <= found[-1].size]
+    if isinstance(fit, BatchScaling) and inside:
+        return fit.cheapest(lambda size: seconds[int(size)], [float(size) for size in inside])
+    totals = {
+        one.size: one.steps * seconds[one.size]
+        for one in found
+        if one.size in seconds and math.isfinite(one.steps)
+    }
+    if not totals:
+        return None
+    best = min(totals, key=totals.__getitem__)
+    return BestSize(float(best), (float(best),), tuple(totals.values()))
+
+
+def _early_noise(subject: Subject, measured: Measured) -> NoiseScale | None:
+    """From the timed trials: the same learning rate, the first steps."""
+    name = subject.knobs.grad_norm
+    curves = {t.size: t.record.curves.get(name) for t in measured.trying.fitting} if name else {}
+    lasts = [int(curve.steps[-1]) for curve in curves.values() if curve is not None and len(curve)]
+    if not lasts:
+        return None
+    until = min(lasts)
+    squares = {float(size): mean_square(curve, until, 1.0) for size, curve in curves.items()}
+    return noise_scale({size: value for size, value in squares.items() if value is not None})
+
+
+def _late_noise(subject: Subject, found: Sequence[AtSize]) -> NoiseScale | None:
+    """At the goal, where models of all sizes are about equally good."""
+    name = subject.knobs.grad_norm
+    squares = {}
+    for one in found:
+        values = [
+            mean_square(record.curves.get(name or ""), until)
+            for record, (_, until) in zip(one.seeds, one.crossings, strict=True)
+            if math.isfinite(until)
+        ]
+        known = [value for value in values if value is not None]
+        if known:
+            squares[float(one.size)] = float(np.mean(known))
+    return noise_scale(squares)

@@ -1,0 +1,146 @@
+"""What became of batch sizes that were tried: whether they fit, their times and their memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+
+from tunebook.core.results import Results, TrialRecord
+from tunebook.core.trials import Cause, OutcomeKind
+from tunebook.procedures.batch_size.timing import seconds_per_step, waiting_share
+from tunebook.procedures.subjects import Subject
+from tunebook.stats.step_times import StepTimes, step_times
+from tunebook.stats.throughput import DRIFT
+
+MEMORY: Final = "memory/bytes"
+PARTS: Final = ("data", "sync")
+# Repeated trials of a size that differ by more leave its time unknown.
+BUSY: Final = 0.15
+
+
+class Fate(StrEnum):
+    """What became of a batch size."""
+
+    FITS = "fits"
+    OUT_OF_MEMORY = "out of memory"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """A batch size with the times of its steps, if they could be told, and what it needed.
+
+    `waits` has the share of a step that a part of it took, by part, where the program says so.
+    """
+
+    size: int
+    fate: Fate
+    # The one whose steps were least disturbed, if there are several.
+    record: TrialRecord
+    times: StepTimes | None = None
+    memory: float | None = None
+    waits: dict[str, float] = field(default_factory=dict)
+    # The medians of all its trials, and the number of training examples if the loop tells it.
+    medians: tuple[float, ...] = ()
+    examples: int | None = None
+
+    @property
+    def throughput(self) -> float | None:
+        return self.size / self.times.median.estimate if self.times else None
+
+
+@dataclass(frozen=True, slots=True)
+class Trying:
+    """All sizes that were tried, in rising order, and why none larger was, in words."""
+
+    tried: tuple[Tried, ...]
+    ended: str
+    # What repeated trials of one size differ by, in logs.
+    drift: float = DRIFT
+
+    @property
+    def fitting(self) -> tuple[Tried, ...]:
+        """Those below the first that does not fit: a larger one that does is no rule."""
+        first = next((t.size for t in self.tried if t.fate is not Fate.FITS), math.inf)
+        return tuple(t for t in self.tried if t.size < first)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether the machine had other things to do, so that times say little."""
+        return self.drift > BUSY
+
+    @property
+    def timed(self) -> dict[float, StepTimes]:
+        return {float(t.size): t.times for t in self.fitting if t.times is not None}
+
+
+def read_sizes(subject: Subject, results: Results, steps: int) -> tuple[Tried, ...]:
+    name = subject.knobs.batch_size
+    assert name is not None
+    every = [_tried(int(str(r.trial.config[name])), r, steps) for r in results.trials]
+    sizes = sorted({tried.size for tried in every})
+    return tuple(_together([one for one in every if one.size == size]) for size in sizes)
+
+
+def _together(same: Sequence[Tried]) -> Tried:
+    """Trials of one size: the one that does not fit, or the fastest with what all needed."""
+    bad = next((one for one in same if one.fate is not Fate.FITS), None)
+    if bad is not None:
+        return bad
+    timed = [one for one in same if one.times is not None]
+    best = min(timed or same, key=lambda one: one.times.median.estimate if one.times else 0.0)
+    memory = max((one.memory for one in same if one.memory is not None), default=None)
+    medians = tuple(one.times.median.estimate for one in timed if one.times is not None)
+    return replace(best, memory=memory, medians=medians)
+
+
+def _tried(size: int, record: TrialRecord, steps: int) -> Tried:
+    fate = _fate(record, steps)
+    if fate is not Fate.FITS:
+        return Tried(size, fate, record)
+    memory = record.curves.get(MEMORY)
+    shares = {part: waiting_share(record.curves, part) for part in PARTS}
+    examples = record.curves.get("train/examples")
+    return Tried(
+        size,
+        fate,
+        record,
+        step_times(seconds_per_step(record.curves)),
+        float(memory.values.max()) if memory is not None and len(memory) else None,
+        {part: share for part, share in shares.items() if share is not None},
+        examples=int(examples.values[-1]) if examples is not None and len(examples) else None,
+    )
+
+
+def _fate(record: TrialRecord, steps: int) -> Fate:
+    outcome = record.outcome
+    if outcome is None or outcome.kind is OutcomeKind.COMPLETE or outcome.cause is Cause.DIVERGED:
+        return Fate.FITS
+    if outcome.cause is Cause.OUT_OF_MEMORY:
+        return Fate.OUT_OF_MEMORY
+    # One that made its steps, and failed for want of an evaluation, has shown what it takes.
+    last = max((int(c.steps[-1]) for c in record.curves.values() if len(c)), default=-1)
+    return Fate.FITS if last + 1 >= steps else Fate.FAILED
+
+
+def drift_of(tried: Sequence[Tried]) -> float:
+    """The error of a size's time beyond the noise of its steps, from repeated trials."""
+    logs = [np.log(one.medians) for one in tried if len(one.medians) > 1]
+    if not logs:
+        return DRIFT
+    variance = float(np.mean([np.var(values, ddof=1) for values in logs]))
+    # The least disturbed of two is known about as well as their mean.
+    return max(math.sqrt(variance / 2.0), DRIFT)
+
+
+def why_ended(tried: Tried) -> str:
+    reason = tried.record.outcome.reason if tried.record.outcome else ""
+    said = " ".join(reason.split())
+    if tried.fate is Fate.OUT_OF_MEMORY:
+        return f"{tried.size:,} ran out of memory ({said})"
+    return f"{tried.size:,} failed ({said})"

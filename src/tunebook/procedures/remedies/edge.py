@@ -1,0 +1,153 @@
+"""The learning rate that is best, and the smallest above it at which training is unstable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tunebook.core.errors import StudyError
+from tunebook.core.evidence import Reading, Standing
+from tunebook.core.objective import Metric
+from tunebook.core.results import Results
+from tunebook.core.space import Config
+from tunebook.core.study import Study
+from tunebook.diagnosis.gathering import gather
+from tunebook.procedures.stability.courses import Usual, course, shown_by, usual
+from tunebook.procedures.subjects import Subject
+from tunebook.procedures.sweeps import Sweep, orders, sweep
+from tunebook.stats.stability import FEWEST
+
+# An unstable rate that is further above the good ones than this does not keep them down: it is the
+# next of the sweep or it is not.
+NEAR: Final = 3.5
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A sweep of learning rates by an objective, and what makes a training an unstable one.
+
+    `metric` shows how trainings go and `usual` what those at the best rate do; without them, only
+    trials that come to nothing are seen to be unstable.
+    """
+
+    sweep: Sweep
+    objective: Metric
+    steps: int
+    metric: Metric | None
+    usual: Usual | None
+
+    @property
+    def best(self) -> float | None:
+        return self.sweep.best
+
+    @property
+    def unstable(self) -> float | None:
+        """The smallest rate above the best one at which half of the trials are unstable."""
+        above = (r for r in self.sweep.values if self.best is not None and r > self.best)
+        return next((rate for rate in above if self.trouble_at(rate)), None)
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the unstable rate follows at once on one that is as good as the best."""
+        unstable = self.unstable
+        if unstable is None:
+            return False
+        below = [rate for rate in self.sweep.working if rate < unstable]
+        return unstable <= NEAR * max(filter(self.sweep.is_as_good, below), default=0.0)
+
+    @property
+    def to_cure(self) -> tuple[float, float] | None:
+        """The best and the smallest unstable rate, where instability keeps the rate down."""
+        if self.best is None or self.unstable is None or self.usual is None:
+            return None
+        return (self.best, self.unstable) if self.is_near and not self.sweep.boundary else None
+
+    def trouble_at(self, rate: float) -> str:
+        """Why training at a rate of the sweep is unstable, or nothing."""
+        said = [self.trouble(reading, self.steps) for reading in self.sweep.readings[rate]]
+        told = [text for text in said if text is not None]
+        found = [text for text in told if text]
+        return found[0] if found and 2 * len(found) >= len(told) else ""
+
+    def trouble(self, reading: Reading, steps: int) -> str | None:
+        """Why the training of a trial of so many steps is unstable; nothing where it is stable.
+
+        None where it cannot be told.
+        """
+        if self.metric is not None and self.usual is not None:
+            found = course(reading, self.metric, self.usual, steps)
+            if found is None:
+                return None
+            return found.why
+        return reading.why if reading.standing is Standing.INFEASIBLE else None
+
+    def trouble_in(self, readings: Sequence[Reading], steps: int) -> str | None:
+        """Why one of several trainings is unstable; nothing where all that can be told are stable.
+
+        None where none can be told.
+        """
+        told = [text for r in readings if (text := self.trouble(r, steps)) is not None]
+        return next(filter(None, told), "") if told else None
+
+    def seen_after(self, steps: int) -> int:
+        """The steps after which a training shows how it goes: so many, or more.
+
+        The usual training is more than half way down by then, and the loss has points enough.
+        """
+        if self.metric is None or self.usual is None or self.best is None:
+            return steps
+        curves = [reading.curve(self.metric.name) for reading in self.sweep.readings[self.best]]
+        apart = [float(c.steps[-1]) / len(c) for c in curves if c is not None]
+        points = 2 * FEWEST * max(apart, default=1.0)
+        half_way = self.usual.half_way if math.isfinite(self.usual.half_way) else 0.0
+        return max(steps, math.ceil(points), math.ceil(2 * half_way))
+
+
+def find_edge(
+    subject: Subject,
+    *,
+    goal: str,
+    steps: int,
+    fix: Config | None = None,
+    replicates: int = 2,
+) -> Generator[Study, Results, Edge]:
+    """Sweep the learning rate until the best is no end of it: then the next rate is known, too."""
+    rate = str(subject.knobs.learning_rate)
+    rates = orders(subject.number("learning_rate"), below=1.5, above=1.5, each=2)
+    made = yield from sweep(
+        subject, "sweep", rate, rates, goal=goal, fix=fix, steps=steps, replicates=replicates
+    )
+    return edge_of(subject, made, steps)
+
+
+def edge_of(subject: Subject, made: Sweep, steps: int) -> Edge:
+    """What a sweep of trainings of so many steps says of stability."""
+    good = made.readings[made.best] if made.best is not None else ()
+    objective = subject.study.objective.metric
+    metric = shown_by(good, subject.knobs, objective)
+    compared = usual(good, metric) if metric is not None else None
+    return Edge(made, objective, steps, metric, compared)
+
+
+def tried(results: Results) -> tuple[Reading, ...]:
+    """The readings of a stage that tries one remedy, in the order of its trials."""
+    return gather(results, far_out=False).readings
+
+
+def whole_steps(subject: Subject, probe: str, least: int) -> int:
+    """The steps of a whole training of the study, which must be so many at least."""
+    steps = subject.steps
+    if steps is None:
+        raise StudyError(
+            f"the probe {probe} varies trainings of a known length, and "
+            f"{subject.knobs.steps or 'max_steps'} has no value; give it one, in the study or by "
+            "--set"
+        )
+    if steps < least:
+        raise StudyError(
+            f"the probe {probe} needs trainings of {least} steps at least, got {steps}: in fewer, "
+            "instability does not show"
+        )
+    return steps

@@ -1,0 +1,122 @@
+"""What a sweep of learning rates says of stability, and what a remedy brings, in words."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tunebook.core.findings import Finding, Question, Verdict
+from tunebook.core.representation import counted
+from tunebook.diagnosis.phrases import shown
+from tunebook.procedures.answers import Answer
+from tunebook.procedures.remedies import pictures
+from tunebook.procedures.remedies.comparing import METHOD, Comparison
+from tunebook.procedures.remedies.edge import Edge
+from tunebook.procedures.subjects import Subject
+from tunebook.stats.stability import FEWEST
+
+QUESTION: Final = Question(
+    "probe-edge", "From which learning rate on is training unstable?", "optimization-failures"
+)
+OTHERS: Final = (
+    "After that, in this order: another optimiser; residual connections with the normalisation "
+    "inside; residual branches that begin at zero; and last, a lower learning rate."
+)
+_BUG: Final = "Look for a bug in the program first."
+
+
+def edge_finding(edge: Edge) -> Finding:
+    """The best rate, and the smallest at which training is unstable."""
+    rates, best, unstable = edge.sweep.values, edge.best, edge.unstable
+    if not rates:
+        count = counted(len(edge.sweep.broken), "learning rate")
+        sentence = f"The trials of all of {count} broke for reasons that are not theirs."
+        advice = "Look at one of them, tunebook show STUDY TRIAL, and probe again."
+        return Finding(QUESTION, Verdict.UNKNOWN, sentence, advice)
+    if best is None:
+        sentence = f"No learning rate from {shown(rates[0])} to {shown(rates[-1])} works."
+        return Finding(QUESTION, Verdict.PROBLEM, sentence, _BUG)
+    numbers = {"best": best}
+    if unstable is None:
+        told = edge.usual is not None
+        sentence = f"{shown(best)} is the best learning rate; " + (
+            f"training is stable up to {shown(rates[-1])}."
+            if told
+            else f"up to {shown(rates[-1])}, trials come to a result, but how is not seen."
+        )
+        verdict = Verdict.GOOD if told else Verdict.UNKNOWN
+        return Finding(QUESTION, verdict, sentence, numbers=numbers)
+    sentence = (
+        f"{shown(best)} is the best learning rate, and training is unstable from "
+        f"{shown(unstable)} on: {edge.trouble_at(unstable)}."
+    )
+    numbers["unstable"] = unstable
+    return Finding(QUESTION, Verdict.GOOD, sentence, numbers=numbers)
+
+
+def not_to_be_cured(subject: Subject, question: Question, edge: Edge, remedied: str) -> Answer:
+    """The answer where a remedy has nothing to cure, or nothing can be told."""
+    best, rates = edge.best, edge.sweep.values
+    if best is None:
+        sentence = f"No learning rate worked, so there is nothing to compare {remedied} with."
+        finding = Finding(question, Verdict.UNKNOWN, sentence, _BUG)
+    elif edge.sweep.boundary is not None:
+        side = "lowest" if edge.sweep.boundary == "low" else "highest"
+        finding = Finding(
+            question,
+            Verdict.UNKNOWN,
+            f"The best learning rate, {shown(best)}, is the {side} that was tried: there is no "
+            f"telling what {remedied} would add to a well tuned one.",
+            f"Begin there: tunebook probe {subject.asked.procedure} {file_of(subject)} --set "
+            f"{edge.sweep.parameter}={best:.4g} --again",
+        )
+    elif edge.usual is None:
+        finding = Finding(
+            question,
+            Verdict.UNKNOWN,
+            f"At the best learning rate, {shown(best)}, no loss falls or has {FEWEST} values in "
+            f"{edge.steps} steps: what goes wrong is not seen.",
+            f"Log {subject.knobs.train_loss} at every step.",
+        )
+    else:
+        stable = (
+            f"Training is stable up to {shown(rates[-1])}"
+            if edge.unstable is None
+            else f"Training is unstable only from a learning rate of {shown(edge.unstable)} on"
+        )
+        finding = Finding(
+            question,
+            Verdict.GOOD,
+            f"{stable}, and is best at {shown(best)}: there is nothing for {remedied} to cure.",
+            numbers={"best": best},
+        )
+    return Answer((finding, edge_finding(edge)), pictures.rates(edge))
+
+
+def paying(found: Comparison) -> Verdict:
+    """Something to change if a remedy is better, nothing if it is not."""
+    if found.p is None:
+        return Verdict.UNKNOWN
+    return Verdict.WATCH if found.is_better else Verdict.GOOD
+
+
+def gain_finding(
+    question: Question, found: Comparison, remedied: str, than: str, rate: float, before: float
+) -> Finding:
+    """What a remedy brings at its best rate, beside what it is compared with at its own."""
+    numbers = {"rate": rate, "rate_before": before}
+    if found.p is not None:
+        numbers["p"] = found.p
+    if found.gain is not None:
+        numbers["gain"] = found.gain.estimate
+    return Finding(
+        question,
+        paying(found),
+        f"A learning rate of {shown(rate)} with {remedied} against {shown(before)} with {than}: "
+        f"{found}.",
+        numbers=numbers,
+        method=METHOD,
+    )
+
+
+def file_of(subject: Subject) -> str:
+    return subject.study.file or "STUDY.yaml"

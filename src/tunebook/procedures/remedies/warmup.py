@@ -1,0 +1,199 @@
+"""Does a warm-up let training use higher learning rates, and how short may it be?"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tunebook.core.domains import Choice, Value
+from tunebook.core.evidence import Reading
+from tunebook.core.results import Results
+from tunebook.core.space import Config
+from tunebook.core.study import Study
+from tunebook.procedures.answers import Procedure
+from tunebook.procedures.needs import MAX_STEPS, Need
+from tunebook.procedures.remedies import warmup_words as words
+from tunebook.procedures.remedies.comparing import (
+    Comparison,
+    Variant,
+    over_seeds,
+    rates_up_to,
+    tuned,
+    with_rate,
+)
+from tunebook.procedures.remedies.edge import Edge, find_edge, whole_steps
+from tunebook.procedures.remedies.edge import tried as readings_of
+from tunebook.procedures.remedies.edge_words import not_to_be_cured
+from tunebook.procedures.subjects import Subject
+
+QUESTION: Final = words.QUESTION
+NEEDS: Final = (
+    Need("learning_rate", "which it sweeps"),
+    Need("warmup_steps", "which it varies"),
+    Need("train_loss", "in which instability shows"),
+    Need(MAX_STEPS, "of which a warm-up is a share"),
+)
+# Peak rates, in multiples of the smallest unstable rate: which comes first, which after one that
+# is stable and brings nothing, and which after one that no warm-up makes stable.
+FIRST: Final = 10
+HIGHER: Final = {10: 100}
+LOWER: Final = {10: 3, 3: 1}
+LONGEST: Final = 0.1
+ORDERS: Final = 3
+# A warm-up of one step is none.
+SHORTEST: Final = 2
+# Steps after a warm-up, where twice the warm-up is less; and those of a whole training at least.
+AFTER: Final = 100
+LEAST_STEPS: Final = 40
+SHORT_STEPS: Final = 1000
+# With a warm-up of the study's own, rates up to this multiple of the best without one are tuned.
+OWN: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What came of one length of warm-up at a peak rate; `trouble` is None where nobody knows."""
+
+    steps: int
+    readings: tuple[Reading, ...]
+    trouble: str | None
+
+    @property
+    def is_stable(self) -> bool:
+        return self.trouble == ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """The shortest stable warm-up, at which peak rate, the best rate with it, what that brings.
+
+    `steps` are those of the training after the warm-up, `own` the warm-up of the study itself.
+    """
+
+    peak: float
+    tried: tuple[Tried, ...]
+    length: int
+    rate: float
+    without: float
+    found: Comparison
+    steps: int
+    own: int
+
+
+def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
+    """Find the edge of stability, the shortest warm-up beyond it, and what that brings."""
+    own = _own(subject)
+    # A program's own warm-up is part of its steps; that of the reference loop comes on top.
+    total = whole_steps(subject, "warmup", LEAST_STEPS + (0 if subject.study.task else own))
+    body = total if subject.study.task is not None else total - own
+    seeds = int(options.get("seeds") or 5)
+    short = min(body, int(options.get("steps") or SHORT_STEPS))
+    none = {str(subject.knobs.warmup_steps): 0}
+    edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix=none)
+    if edge.to_cure is None:
+        return not_to_be_cured(subject, QUESTION, edge, "a warm-up")
+    best, unstable = edge.to_cure
+    before, outcomes, cure = None, None, None
+    first: tuple[float, tuple[Tried, ...]] | None = None
+    factor: int | None = FIRST
+    while factor is not None:
+        peak = float(f"{factor * unstable:.2g}")
+        tried = yield from _lengths(subject, edge, factor, peak, body)
+        first = first or (peak, tried)
+        shortest = next((one for one in tried if one.is_stable), None)
+        if shortest is None:
+            factor = LOWER.get(factor)
+            continue
+        if before is None or outcomes is None:
+            before = yield from _before(subject, best, body, short, own)
+            outcomes = yield from over_seeds(
+                subject, "compare-before", before, seeds=seeds, goal=words.GAIN.text
+            )
+        after = Variant(
+            {str(subject.knobs.warmup_steps): shortest.steps},
+            asked_for(subject, body, shortest.steps),
+        )
+        rates = rates_up_to(best, peak)
+        rate = yield from tuned(subject, f"tune-{factor}u", after, rates, goal=words.GAIN.text)
+        after = with_rate(subject, after, rate or best)
+        made = yield from over_seeds(
+            subject, f"compare-after-{factor}u", after, seeds=seeds, goal=words.GAIN.text
+        )
+        found = Comparison(subject.study.objective.metric, outcomes, made)
+        if cure is None or found.is_better:
+            without = float(before.fix[str(subject.knobs.learning_rate)] or 0)
+            cure = Cure(peak, tried, shortest.steps, rate or best, without, found, body, own)
+        factor = None if found.is_better else HIGHER.get(factor)
+    if cure is None:
+        return words.not_cured(subject, edge, *(first or (0.0, ())))
+    return words.cured(subject, edge, cure)
+
+
+def lengths(total: int) -> tuple[int, ...]:
+    """Warm-ups over orders of magnitude, shortest first; the longest is a tenth of the run.
+
+    >>> lengths(10_000)
+    (10, 100, 1000)
+    """
+    longest = max(int(LONGEST * total), SHORTEST)
+    return tuple(sorted({max(longest // 10**power, SHORTEST) for power in range(ORDERS)}))
+
+
+def asked_for(subject: Subject, body: int, warmup: int) -> int:
+    """The steps to ask for: the reference loop puts the warm-up in front of them by itself."""
+    return body if subject.study.task is not None else body + warmup
+
+
+def _own(subject: Subject) -> int:
+    value = subject.value("warmup_steps")
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def _lengths(
+    subject: Subject, edge: Edge, factor: int, peak: float, total: int
+) -> Generator[Study, Results, tuple[Tried, ...]]:
+    """Warm up to the peak rate and train on for twice as long, until a length stays stable."""
+    rate, warmup = str(subject.knobs.learning_rate), str(subject.knobs.warmup_steps)
+    tried: list[Tried] = []
+    for length in lengths(total):
+        after = min(edge.seen_after(max(2 * length, AFTER)), total)
+        results = yield subject.stage(
+            f"warmup-{factor}u-{length}",
+            {warmup: [length]},
+            {rate: peak, **_constant(subject)},
+            goal=QUESTION.text,
+            steps=asked_for(subject, after, length),
+            replicates=3,
+        )
+        readings = readings_of(results)
+        why = edge.trouble_in(readings, after + length)
+        tried.append(Tried(length, readings, why))
+        if why == "":
+            break
+    return tuple(tried)
+
+
+def _constant(subject: Subject) -> Config:
+    """A constant rate after the warm-up, where the program is known to have one.
+
+    A decay that is squeezed into few steps would hide what the peak rate does.
+    """
+    name = subject.knobs.schedule
+    if name is None:
+        return {}
+    source = subject.study.space[name].source if name in subject.study.space else None
+    offered = isinstance(source, Choice) and source.contains("constant")
+    return {name: "constant"} if subject.study.task is not None or offered else {}
+
+
+def _before(
+    subject: Subject, best: float, body: int, short: int, own: int
+) -> Generator[Study, Results, Variant]:
+    """What the warm-up is compared with: the study's own, as well tuned at the full length."""
+    variant = Variant({str(subject.knobs.warmup_steps): own}, asked_for(subject, body, own))
+    if not own and short == body:
+        return with_rate(subject, variant, best)
+    rates = rates_up_to(best, (OWN if own else 10**0.5) * best)
+    rate = yield from tuned(subject, "tune-before", variant, rates, goal=words.GAIN.text)
+    return with_rate(subject, variant, rate or best)

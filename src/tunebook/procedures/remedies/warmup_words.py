@@ -1,0 +1,147 @@
+"""What a warm-up cures and brings, in words and changes of the study."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from tunebook.core.edits import Edit, SetBudget, SetParameter
+from tunebook.core.evidence import Reading
+from tunebook.core.findings import Finding, Question, Verdict
+from tunebook.core.representation import listed
+from tunebook.core.space import Fixed
+from tunebook.core.study import Budget
+from tunebook.diagnosis.phrases import shown
+from tunebook.procedures.answers import Answer
+from tunebook.procedures.remedies import pictures
+from tunebook.procedures.remedies.comparing import rate_edit
+from tunebook.procedures.remedies.edge import Edge
+from tunebook.procedures.remedies.edge_words import (
+    OTHERS,
+    edge_finding,
+    file_of,
+    gain_finding,
+    paying,
+)
+from tunebook.procedures.subjects import Subject
+
+if TYPE_CHECKING:
+    from tunebook.procedures.remedies.warmup import Cure, Tried
+
+QUESTION: Final = Question(
+    "probe-warmup",
+    "Does a warm-up let training use higher learning rates, and how short may it be?",
+    "learning-rate-warmup",
+)
+GAIN: Final = Question(
+    "probe-warmup-gain", "Is training with the warm-up better?", "learning-rate-warmup"
+)
+METHOD: Final = (
+    "three trainings at the peak rate for each length, shortest first, each for twice the warm-up "
+    "or until the usual loss is half way down: a rise of the smoothed loss above its lowest level "
+    "so far, against correlated noise"
+)
+# From this share of the run on, a warm-up calls for a longer run.
+LONG: Final = 0.05
+
+
+def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
+    """The answer where a warm-up makes a higher rate stable, and whether it pays."""
+    unstable = edge.unstable or 0.0
+    sentence = (
+        f"Without a warm-up, training is unstable from a learning rate of {shown(unstable)} on "
+        f"({edge.trouble_at(unstable)}). After a warm-up of {cure.length} steps it is stable at "
+        f"{shown(cure.peak)}."
+    )
+    shorter = [str(one.steps) for one in cure.tried if one.trouble]
+    if shorter:
+        sentence += f" {listed(shorter)} steps are too few."
+    elif len(cure.tried) == 1:
+        sentence += " No shorter one was tried."
+    first = Finding(
+        QUESTION,
+        paying(cure.found),
+        sentence,
+        _advice(subject, cure),
+        numbers={"warmup": float(cure.length), "unstable": unstable, "peak": cure.peak},
+        trials=tuple(r.number for one in cure.tried for r in one.readings),
+        method=METHOD,
+    )
+    than = f"the study's own of {cure.own} steps" if cure.own else "none"
+    gain = gain_finding(GAIN, cure.found, "the warm-up", than, cure.rate, cure.without)
+    edits = _edits(subject, cure) if cure.found.is_better else ()
+    figures = (
+        *pictures.curves(edge, QUESTION, cure.peak, _named(cure.tried)),
+        *pictures.strip(GAIN, cure.found),
+        *pictures.rates(edge),
+    )
+    retune = (str(subject.knobs.learning_rate),) if edits else ()
+    return Answer((first, gain, edge_finding(edge)), figures, edits, retune)
+
+
+def not_cured(subject: Subject, edge: Edge, peak: float, tried: tuple[Tried, ...]) -> Answer:
+    """The answer where no length of warm-up makes a higher rate stable."""
+    drawn = (*pictures.curves(edge, QUESTION, peak, _named(tried)), *pictures.rates(edge))
+    unstable = edge.unstable or 0.0
+    numbers = {"unstable": unstable, "peak": peak}
+    if all(one.trouble is None for one in tried):
+        finding = Finding(
+            QUESTION,
+            Verdict.UNKNOWN,
+            f"Training is unstable from a learning rate of {shown(unstable)} on, but no trial with "
+            "a warm-up shows how it goes: they broke, or logged too little.",
+            "Look at one of them, tunebook show STUDY TRIAL; then probe again with --retry-failed.",
+            numbers=numbers,
+        )
+        return Answer((finding, edge_finding(edge)), drawn)
+    longest = max(tried, key=lambda one: one.steps)
+    why = f" (at {shown(peak)}, {longest.trouble})" if longest.trouble else ""
+    finding = Finding(
+        QUESTION,
+        Verdict.WATCH,
+        f"Training is unstable from a learning rate of {shown(unstable)} on, and no warm-up of up "
+        f"to {longest.steps} steps makes that rate stable, nor 3 or 10 times that rate{why}.",
+        "Clip gradients, which may cure what a warm-up cannot: tunebook probe clipping "
+        f"{file_of(subject)}. {OTHERS}",
+        numbers=numbers,
+        method=METHOD,
+    )
+    return Answer((finding, edge_finding(edge)), drawn)
+
+
+def _advice(subject: Subject, cure: Cure) -> str:
+    if cure.found.p is None:
+        return "Look at the trials of the comparison, and probe again with --retry-failed."
+    if not cure.found.is_better:
+        return "Training with it is no better: keep what you have."
+    name = subject.knobs.warmup_steps
+    return (
+        f"Set {name} to {cure.length}, in front of the schedule, and tune the learning rate again "
+        f"around {shown(cure.rate)}."
+    )
+
+
+def _edits(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
+    because = f"the shortest warm-up with which a learning rate of {shown(cure.peak)} is stable"
+    warmup = SetParameter(str(subject.knobs.warmup_steps), Fixed(cure.length), because)
+    rate = rate_edit(subject, cure.rate, "with the warm-up, this rate is best")
+    return (warmup, *rate, *_longer(subject, cure))
+
+
+def _longer(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
+    """The run grows by the warm-up; where that is a large share of it, by more."""
+    body, because = cure.steps, "the warm-up comes on top of the steps"
+    if cure.length > LONG * cure.steps:
+        body = round(cure.length / LONG)
+        because = f"the warm-up of {cure.length} steps is over 5% of {cure.steps}"
+    steps = body if subject.study.task is not None else body + cure.length
+    if steps == subject.steps:
+        return ()
+    name = subject.knobs.steps
+    if name is None:
+        return (SetBudget(Budget(steps), because),)
+    fixed = name in subject.study.space and isinstance(subject.study.space[name].source, Fixed)
+    return (SetParameter(name, Fixed(steps), because),) if fixed else ()
+
+
+def _named(tried: tuple[Tried, ...]) -> dict[str, tuple[Reading, ...]]:
+    return {f"warm-up of {one.steps} steps": one.readings for one in tried}

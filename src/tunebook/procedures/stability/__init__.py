@@ -1,0 +1,1 @@
+"""The probe of stability: whether it keeps the learning rate below its best."""

@@ -1,0 +1,1 @@
+"""The probe of steps: how many it takes to fit the training data."""

@@ -1,0 +1,207 @@
+"""What a sweep at constant rates and the best steps of a study say of the steps, in words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from tunebook.charts.figures import Figure
+from tunebook.charts.steps import best_steps
+from tunebook.core.edits import Edit, SetBudget, SetParameter
+from tunebook.core.findings import Finding, Question, Verdict
+from tunebook.core.representation import counted, listed
+from tunebook.core.space import Fixed
+from tunebook.core.study import Budget
+from tunebook.diagnosis.gathering import gather
+from tunebook.diagnosis.phrases import shown
+from tunebook.diagnosis.step_budget import step_budget
+from tunebook.procedures.needs import remedy
+from tunebook.procedures.subjects import Subject
+
+if TYPE_CHECKING:
+    from tunebook.procedures.steps.probe import Fitted
+
+HISTOGRAM: Final = Question(
+    "probe-steps-best",
+    "At which of its steps were the study's good trials best?",
+    "number-of-steps",
+)
+METHOD: Final = (
+    "constant learning rates without regularisation; the step from which the metric stays at its "
+    "level (an error of 0 allows 1 example in 1,000), between two evaluations, over all seeds of "
+    "the fastest rate"
+)
+# What is true of every number of steps that was found so.
+NEVER_TUNE: Final = "Never tune the number of steps itself."
+RAISES: Final = (
+    "Augmentation, dropout and smaller batches raise the steps needed; in doubt, train longer."
+)
+# Parameters of the reference loop that plan the decay, and are planned anew with its steps.
+DECAY: Final = ("decay_steps", "lr_floor", "lr_power")
+# Steps by which a training that is too short is lengthened at first, and one that is far too long
+# shortened.
+LONGER, SHORTER = 1.5, 0.25
+
+
+def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding, int | None]:
+    """The steps that the training set takes, and the first guess that they make."""
+    made, fit = found.sweep, found.fit
+    file, name = subject.study.file or "STUDY.yaml", made.parameter
+    again = f"tunebook probe steps {file}"
+    if not made.values:
+        return _unknown(
+            question,
+            f"No trial logged {fit.metric}: all of {counted(len(made.broken), 'rate')} broke, or "
+            "the program does not log it.",
+            f"Look at one of them: tunebook show STUDY TRIAL. To have it logged, "
+            f"{remedy('train_error', subject.study)}.",
+        )
+    tried = f"from {shown(made.values[0])} to {shown(made.values[-1])}"
+    if made.best is None:
+        return _unknown(
+            question,
+            f"No {name} {tried} works.",
+            f"Look for a bug first; else begin lower: {again} "
+            f"--set {name}={shown(made.values[0] / 100)} --again",
+        )
+    if found.interval is None:
+        return _not_fitted(question, found, again)
+    if made.boundary is not None:
+        side = "lowest" if made.boundary == "low" else "highest"
+        return _unknown(
+            question,
+            f"The fastest {name}, {shown(made.best)}, is the {side} of those tried, {tried}: a "
+            f"{'lower' if side == 'lowest' else 'higher'} one may need fewer steps.",
+            f"Begin there: {again} --set {name}={shown(made.best)} --again",
+        )
+    low, high = found.interval
+    guess = rounded_up(high)
+    sentence = (
+        f"Without regularisation and at a constant {name} of {shown(made.best)}, the training set "
+        f"is fitted ({fit.words}) after {_between(low, high)} steps: {shown(guess)} steps are a "
+        f"first guess for a trial.{_caveat(subject)}"
+    )
+    have = subject.steps
+    if have is not None and high > have:
+        verdict = Verdict.WATCH
+        advice = f"Give trials {shown(guess)} steps; they have {shown(have)}. {RAISES} {NEVER_TUNE}"
+    else:
+        verdict = Verdict.GOOD
+        sentence += f" The study's {shown(have)} are enough for that." if have else ""
+        advice = f"{RAISES} {NEVER_TUNE}"
+    numbers = {"rate": made.best, "after": low, "until": high, "guess": float(guess)}
+    return Finding(question, verdict, sentence, advice, numbers=numbers, method=METHOD), guess
+
+
+def histogram(subject: Subject) -> Finding | None:
+    """Whether the study's good trials were best early or late, where it has results."""
+    if subject.seen is None or not len(subject.seen):
+        return None
+    found = step_budget(gather(subject.seen))
+    told = f"In {subject.study.name}, {found.sentence[0].lower()}{found.sentence[1:]}"
+    advice = f"{found.advice} {NEVER_TUNE}" if found.verdict is Verdict.WATCH else found.advice
+    # The trials are those of the study, not of the probe.
+    return replace(found, question=HISTOGRAM, sentence=told, advice=advice, trials=(), claims=())
+
+
+def histogram_picture(subject: Subject) -> tuple[Figure, ...]:
+    """The best steps of the study's trials."""
+    made = best_steps(gather(subject.seen)) if subject.seen is not None else None
+    return () if made is None else (replace(made, key=HISTOGRAM.key),)
+
+
+def edits(subject: Subject, guess: int | None, later: Finding | None) -> tuple[Edit, ...]:
+    """The steps to give a trial: by the study's own results where they tell, else the guess.
+
+    A study that has more than the guess keeps them until its results say that they are too many:
+    what regularises raises the steps needed.
+    """
+    have, knobs = subject.steps, subject.knobs
+    if knobs.steps_unit != "steps":
+        return ()
+    steps, because = guess, "The fewest steps in which the training set was fitted: a first guess."
+    if have is not None and guess is not None and guess <= have:
+        steps = None
+    if later is not None and later.verdict is Verdict.GOOD:
+        return ()
+    if later is not None and later.verdict is Verdict.WATCH and have:
+        steps = max(rounded_up(LONGER * have), guess or 0)
+        because = "Good trials were best at the end of their training."
+    elif later is not None and later.verdict is Verdict.PROBLEM and have:
+        steps = max(rounded_up(SHORTER * have), min(guess or 0, have))
+        because = "Good trials were best in the first tenth of their training."
+    if steps is None or steps == have:
+        return ()
+    if knobs.steps is not None:
+        return (SetParameter(knobs.steps, Fixed(steps), because),)
+    return (SetBudget(Budget(steps), because),)
+
+
+def retune(subject: Subject) -> tuple[str, ...]:
+    """What is planned for a number of steps, and must be tuned again for another."""
+    names = (subject.knobs.learning_rate, *DECAY)
+    return tuple(name for name in names if name is not None and name in subject.study.space)
+
+
+def rounded_up(steps: float) -> int:
+    """Two digits, upwards.
+
+    >>> rounded_up(38), rounded_up(412), rounded_up(12_001)
+    (38, 420, 13000)
+    """
+    size = int(10 ** max(math.floor(math.log10(max(steps, 1))) - 1, 0))
+    return math.ceil(steps / size - 1e-9) * size
+
+
+def _not_fitted(question: Question, found: Fitted, again: str) -> tuple[Finding, None]:
+    made, fit = found.sweep, found.fit
+    best = (
+        f"No {made.parameter} from {shown(made.values[0])} to {shown(made.values[-1])} fits the "
+        f"training set in {counted(found.most, 'step')}"
+    )
+    left = (
+        f"the best, {shown(made.best or 0)}, ends at {fit.metric} {shown(fit.level + found.left)}"
+    )
+    if found.is_falling:
+        return _unknown(
+            question,
+            f"{best}; {left}, and still falls: more steps are needed.",
+            f"Give it more: {again} --max-steps {2 * found.most} --again",
+        )
+    if made.boundary is not None:
+        side = "lower" if made.boundary == "low" else "higher"
+        return _unknown(
+            question,
+            f"{best}; {left}, and a {side} rate may do better.",
+            f"Begin there: {again} --set {made.parameter}={shown(made.best or 0)} --again",
+        )
+    return _unknown(
+        question,
+        f"Not applicable: {best}; {left}, and falls no further.",
+        "Choose the steps by when good trials are best: run the study, then ask again. Or give a "
+        "level that can be reached, by --loss.",
+    )
+
+
+def _unknown(question: Question, sentence: str, advice: str) -> tuple[Finding, None]:
+    return Finding(question, Verdict.UNKNOWN, sentence, advice, method=METHOD), None
+
+
+def _between(low: float, high: float) -> str:
+    return f"{shown(low)} to {shown(high)}" if low < high else shown(high)
+
+
+def _caveat(subject: Subject) -> str:
+    """What could not be switched off, and how to tell."""
+    wanted = {"no_regularisation": "regularisation", "schedule": "schedule"}
+    if subject.study.task is None:
+        wanted["no_augmentation"] = "augmentation"
+    missing = [knob for knob in wanted if subject.knobs.missing(knob)]
+    if not missing:
+        return ""
+    what = listed([wanted[knob] for knob in missing])
+    return (
+        f" It is assumed that there is no {what.replace(' and ', ' or ')}; else, "
+        f"{remedy(missing[0], subject.study)}."
+    )

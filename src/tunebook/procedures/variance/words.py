@@ -1,0 +1,204 @@
+"""What the probe of variance says."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Final
+
+from scipy import special
+
+from tunebook.core.evidence import Evidence
+from tunebook.core.findings import Finding, Question, Verdict
+from tunebook.core.representation import counted, listed
+from tunebook.diagnosis.effects import share_of_value
+from tunebook.diagnosis.phrases import percent, shown
+from tunebook.procedures import needs
+from tunebook.procedures.needs import Need
+from tunebook.procedures.subjects import Subject
+from tunebook.procedures.variance.scatter import Scatter
+from tunebook.stats.samples import Interval
+from tunebook.stats.variance import MOST_SEEDS, Seeds, seeds_needed, smallest_difference
+
+VARIANCE: Final = Question(
+    "probe-variance",
+    "How much do results vary with the seed, and how many seeds does a difference need?",
+    "trial-variance",
+)
+SEEDS: Final = Question(
+    "probe-seeds", "How many seeds does it take to see a difference?", "trial-variance"
+)
+SELECTION: Final = Question("probe-selection", "Was the selected run lucky?", "trial-variance")
+UNKNOWN: Final = Question(
+    "probe-variance-sources", "Which source of chance could not be varied alone?", "trial-variance"
+)
+SOURCES: Final = {
+    "seed_init": "the initialisation",
+    "seed_data": "the order of the data",
+    "seed_split": "the split",
+}
+_LEVEL: Final = 0.05
+
+
+def interesting(evidence: Evidence, given: float | None) -> float | None:
+    """The difference to be seen: as given, or what is worth a word of the results at hand."""
+    return given if given is not None else share_of_value(evidence)
+
+
+def no_results(evidence: Evidence) -> Finding:
+    runs, results = len(evidence.readings), len(evidence.ranked)
+    return Finding(
+        VARIANCE,
+        Verdict.UNKNOWN,
+        f"Of {counted(runs, 'run')} {results or 'none'} came to a result: nothing can be said of "
+        "their scatter.",
+        f"See what happened: tunebook show {evidence.study.name}",
+    )
+
+
+def spread(evidence: Evidence, scatter: Scatter, interest: float | None) -> Finding:
+    """The standard deviation, and what comes from where."""
+    metric = evidence.objective.metric.name
+    total, runs = scatter.total, len(scatter.values)
+    numbers = {"sd": total.sd, "low": total.low, "high": total.high, "mean": scatter.mean.estimate}
+    numbers |= {f"share {knob}": scatter.share(knob) or 0.0 for knob in scatter.components.sources}
+    said = [
+        f"Over {runs} seeds {metric} is {shown(scatter.mean.estimate)} on average, with a standard "
+        f"deviation of {shown(total.sd)} ({shown(total.low)} to {shown(total.high)})."
+    ]
+    verdict, advice = Verdict.GOOD, ""
+    if total.sd == 0:
+        said = [f"{counted(runs, 'run')} with different seeds have exactly equal {metric}."]
+        verdict, advice = Verdict.WATCH, "Use run.seed for the initialisation and the data."
+    else:
+        if interest is not None and total.sd > interest:
+            verdict = Verdict.WATCH
+            said.append(f"That is more than the difference of interest, {shown(interest)}.")
+            advice = "Compare configurations by the means of several seeds."
+        said += [*_by_source(scatter), *_repeatable(scatter)]
+    if scatter.broken:
+        verdict = Verdict.PROBLEM
+        said.append(f"{counted(scatter.broken, 'more run')} diverged.")
+        advice = "A configuration must work with every seed: see tunebook probe stability."
+    return Finding(
+        VARIANCE,
+        verdict,
+        " ".join(said),
+        advice,
+        trials=(),
+        numbers=numbers,
+        method="chi-square intervals of a variance; a source alone is varied at one value of all "
+        "other seeds, and what runs with equal seeds scatter is taken off",
+    )
+
+
+def seeds(scatter: Scatter, interest: float | None, is_given: bool) -> Finding | None:
+    """How many seeds a difference takes, and what the seeds at hand can show."""
+    total, runs = scatter.total, len(scatter.values)
+    visible = smallest_difference(total, runs)
+    needed = seeds_needed(total, interest) if interest is not None else None
+    if total.sd == 0 or visible is None:
+        return None
+    numbers = {"seeds": float(runs), "visible": visible.estimate}
+    said = (
+        f"{counted(runs, 'seed')} of each of two configurations show a difference of "
+        f"{_of(visible)} four times in five."
+    )
+    if interest is not None and needed is not None:
+        why = "" if is_given else ", a hundredth of what is left"
+        numbers |= {"difference": interest, "needed": float(needed.seeds or math.inf)}
+        said += (
+            f" A difference of {shown(interest)}{why}, takes {_counted(needed)} of each."
+            if why
+            else f" A difference of {shown(interest)} takes {_counted(needed)} of each."
+        )
+    few = needed is None or (needed.seeds is not None and needed.seeds <= runs)
+    return Finding(
+        SEEDS,
+        Verdict.GOOD if few else Verdict.WATCH,
+        said,
+        "" if is_given else "Ask for your own difference with --difference.",
+        numbers=numbers,
+        method="a one-sided t-test at 5% with power 80%; in brackets for the ends of the "
+        "interval of the standard deviation",
+    )
+
+
+def selection(subject: Subject, scatter: Scatter) -> Finding | None:
+    """The selected run against fresh ones: the best of many is partly luck."""
+    selected, runs = subject.asked.selected, len(scatter.values)
+    if selected is None:
+        return None
+    metric = subject.study.objective.metric
+    luck = metric.loss(scatter.mean.estimate) - metric.loss(selected)
+    spread = scatter.total.sd * math.sqrt(1 + 1 / runs)
+    p = float(special.stdtr(runs - 1, -luck / spread)) if spread > 0 else float(luck <= 0)
+    lucky = p < _LEVEL
+    said = (
+        f"The selected run had {metric.name} {shown(selected)}; {runs} fresh seeds have "
+        f"{shown(scatter.mean.estimate)} on average ({shown(scatter.mean.low)} to "
+        f"{shown(scatter.mean.high)}). "
+    )
+    said += (
+        f"It was lucky by {shown(luck)}."
+        if lucky
+        else "It lies within what fresh seeds give."
+        if luck >= 0 or p < 1 - _LEVEL
+        else f"Fresh seeds are better than it by {shown(-luck)}."
+    )
+    advice = f"Count on {shown(scatter.mean.estimate)}, not on {shown(selected)}." if lucky else ""
+    return Finding(
+        SELECTION,
+        Verdict.WATCH if lucky else Verdict.GOOD,
+        said,
+        advice,
+        numbers={"selected": selected, "mean": scatter.mean.estimate, "p": p},
+        method="the chance that a fresh run is as good as the selected one, by Student's t",
+    )
+
+
+def unknown_sources(
+    subject: Subject, scatter: Scatter, all_needs: Sequence[Need]
+) -> Finding | None:
+    """Sources that no knob names, with the lines that would name them."""
+    lacking = needs.lacking(subject.study, all_needs)
+    if not lacking or scatter.total.sd == 0:
+        return None
+    names = listed([SOURCES[need.knob] for need in lacking])
+    lines = "; ".join(needs.remedy(need.knob, subject.study) for need in lacking)
+    if subject.study.task is not None:
+        lines = f"if the task splits its data at random, {lines}"
+    return Finding(
+        UNKNOWN,
+        Verdict.UNKNOWN,
+        f"How much comes from {names} is not known: the study does not say how to vary that alone.",
+        f"{lines[0].upper()}{lines[1:]}.",
+    )
+
+
+def _by_source(scatter: Scatter) -> list[str]:
+    parts = []
+    for knob, found in scatter.components.sources.items():
+        share, sd = scatter.share(knob), found.sd
+        parts.append(f"{SOURCES[knob]} alone {_of(sd)}, {percent(share or 0.0)} of the variance")
+    return [f"By source: {'; '.join(parts)}."] if parts else []
+
+
+def _repeatable(scatter: Scatter) -> list[str]:
+    residual = scatter.components.residual
+    if scatter.is_repeatable:
+        return ["Equal seeds give equal results."]
+    if residual is None:
+        return []
+    return [f"Runs with equal seeds differ, too: {_of(residual.sd)}."]
+
+
+def _of(interval: Interval) -> str:
+    return f"{shown(interval.estimate)} ({shown(interval.low)} to {shown(interval.high)})"
+
+
+def _counted(needed: Seeds) -> str:
+    def said(count: int | None) -> str:
+        return f"over {MOST_SEEDS:,}" if count is None else f"{count:,}"
+
+    return f"{said(needed.seeds)} seeds ({said(needed.low)} to {said(needed.high)})"

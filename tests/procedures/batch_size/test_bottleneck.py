@@ -1,0 +1,107 @@
+"""The bottleneck is named, or it is said what would name it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from simulated_batches import Machine, subject
+from simulated_probes import answered
+from tunebook.core.commands import Command
+from tunebook.core.findings import Finding, Verdict
+from tunebook.core.study import Study
+from tunebook.procedures.batch_size.bottleneck import QUESTION, processes
+from tunebook.procedures.batch_size.probe import probe
+from tunebook.procedures.subjects import Subject
+
+
+def finding_of(machine: Machine, largest: int = 4096, about: Subject | None = None) -> Finding:
+    answer, _ = answered(probe(about or subject(), {"largest": largest}), machine.train)
+    return next(f for f in answer.findings if f.question == QUESTION)
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.3, Verdict.WATCH), (0.8, Verdict.PROBLEM)])
+def test_a_slow_loader_is_named(share: float, verdict: Verdict) -> None:
+    found = finding_of(Machine(waits={"data": share}))
+    assert found.verdict is verdict
+    assert found.sentence.startswith("Input: at a batch size of ")
+    assert f"{100 * share:.0f}% waiting for data" in found.sentence
+    assert "loader processes" in found.advice
+
+
+def test_a_busy_device_is_good() -> None:
+    found = finding_of(Machine(fixed=0.001, waits={"data": 0.01}))
+    assert found.verdict is Verdict.GOOD
+    assert found.sentence.startswith("Compute per example")
+
+
+def test_without_timings_the_line_of_code_is_given() -> None:
+    found = finding_of(Machine(fixed=0.001))
+    assert found.verdict is Verdict.UNKNOWN
+    assert 'with run.timing("data"): batch = next(batches)' in found.advice
+
+
+def test_a_fixed_cost_is_named() -> None:
+    found = finding_of(Machine(fixed=0.1, per_example=1e-6), largest=256)
+    assert found.verdict is Verdict.GOOD
+    assert found.sentence.startswith("Fixed cost per step: at a batch size of ")
+
+
+def test_memory_that_ends_a_rise_is_named() -> None:
+    found = finding_of(Machine(fixed=0.1, per_example=1e-6, largest=128))
+    assert found.verdict is Verdict.WATCH
+    assert found.sentence.startswith(
+        "Memory capacity: throughput still rises at a batch size of 128"
+    )
+    assert "it brings no throughput" in found.advice
+
+
+def test_other_processes_are_named_where_they_are_timed() -> None:
+    found = finding_of(Machine(waits={"data": 0.0, "sync": 0.6}))
+    assert found.verdict is Verdict.PROBLEM
+    assert found.sentence.startswith("Synchronisation: ")
+
+
+def test_the_fixed_cost_of_several_processes_stays_unknown() -> None:
+    about = subject()
+    command = Command(("torchrun", "--nproc-per-node=2", "train.py", "{overrides}"))
+    study: Study = replace(about.study, program=None, command=command)
+    several = Subject(replace(about.asked, about=study))
+    found = finding_of(Machine(fixed=0.1, per_example=1e-6), 256, several)
+    assert found.verdict is Verdict.UNKNOWN
+    assert "synchronisation of 2 processes" in found.sentence
+    assert 'run.timing("sync")' in found.advice
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count"),
+    [
+        (("torchrun", "--nproc-per-node=4", "train.py"), 4),
+        (("torchrun", "--nproc_per_node", "2", "train.py"), 2),
+        (("torchrun", "--nproc-per-node=gpu", "train.py"), 1),
+        (("python", "train.py"), 1),
+    ],
+)
+def test_processes_are_counted(arguments: tuple[str, ...], count: int) -> None:
+    study = replace(subject().study, program=None, command=Command((*arguments, "{overrides}")))
+    assert processes(study) == count
+
+
+def test_a_busy_machine_leaves_it_unknown() -> None:
+    found = finding_of(Machine(drift=0.5, waits={"data": 0.01}))
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.sentence.startswith("The machine was busy")
+
+
+def test_falling_throughput_is_memorys() -> None:
+    def train(config, seed, steps):  # type: ignore[no-untyped-def]
+        size = float(str(config["batch_size"]))
+        slower = 1e-4 * (1 if size <= 128 else math.sqrt(size / 128))
+        return Machine(fixed=0.001, per_example=slower).train(config, seed, steps)
+
+    answer, _ = answered(probe(subject(), {"largest": 512}), train)
+    found = next(f for f in answer.findings if f.question == QUESTION)
+    assert found.verdict is Verdict.WATCH
+    assert found.sentence.startswith("Memory: throughput falls from ")

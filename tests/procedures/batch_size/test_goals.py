@@ -1,0 +1,82 @@
+"""When a trial reached its goal, and what a goal needs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from simulated_batches import KNOBS, subject
+from tunebook.core.curves import Curve
+from tunebook.core.errors import StudyError
+from tunebook.core.evidence import Reading, Standing
+from tunebook.core.objective import Metric
+from tunebook.core.results import TrialRecord
+from tunebook.core.space import Setting
+from tunebook.core.trials import FromSequence, Trial
+from tunebook.procedures.batch_size.goals import Goal, steps_judge
+from tunebook.procedures.batch_size.probe import probe
+
+GOAL = Goal(Metric("valid/error"), 0.1)
+
+
+def record(values: list[float]) -> TrialRecord:
+    curve = Curve.of([10 * (i + 1) for i in range(len(values))], values)
+    trial = Trial("small", 1, Setting(), {}, 0, FromSequence(0))
+    return TrialRecord(trial, (), {"valid/error": curve})
+
+
+@pytest.mark.parametrize(
+    ("values", "crossing", "steps"),
+    [
+        ([0.5, 0.3, 0.05, 0.4], (20.0, 30.0), 28.0),
+        ([0.05], (0.0, 10.0), 10.0),
+        ([0.5, 0.4], (20.0, math.inf), math.inf),
+        ([], (0.0, math.inf), math.inf),
+        ([0.5, math.nan, 0.05], (20.0, 30.0), 30.0),
+    ],
+)
+def test_crossings(values: list[float], crossing: tuple[float, float], steps: float) -> None:
+    assert GOAL.crossing(record(values)) == crossing
+    assert GOAL.steps(record(values)) == pytest.approx(steps)
+
+
+def test_higher_may_be_better() -> None:
+    goal = Goal(Metric("valid/error", "higher"), 0.9)
+    assert goal.crossing(record([0.5, 0.95])) == (10.0, 20.0)
+    assert goal.text == "valid/error >= 0.9"
+
+
+def test_a_goal_and_a_learning_rate_are_needed() -> None:
+    with pytest.raises(StudyError, match="--goal VALUE, a value of valid/error, or write 'target"):
+        next(probe(subject(), {"to_goal": True}))
+    about = subject(knobs=replace(KNOBS, learning_rate=None))
+    with pytest.raises(StudyError, match=r"the study names none: write 'lr: 0\.001' under fixed"):
+        next(probe(about, {"goal": 0.1}))
+
+
+def test_steps_are_counted_not_epochs() -> None:
+    about = subject(knobs=replace(KNOBS, steps="lr", steps_unit="epochs"))
+    with pytest.raises(StudyError, match="--to-goal counts steps, and the study counts epochs"):
+        next(probe(about, {"goal": 0.1}))
+
+
+def test_the_target_of_the_study_is_the_goal() -> None:
+    about = subject(knobs=replace(KNOBS, target=0.1))
+    assert Goal.of(about, {"to_goal": True}).value == 0.1
+    assert Goal.of(about, {"goal": 0.2, "sizes": "64,16", "seeds": 2}) == Goal(
+        Metric("valid/error"), 0.2, (16, 64), 2
+    )
+
+
+def test_trials_are_judged_by_steps_then_by_how_near_they_came() -> None:
+    judge = steps_judge(GOAL, 100)
+
+    def score(values: list[float], standing: Standing = Standing.MEASURED) -> float:
+        return judge((Reading(record(values), standing),))
+
+    assert score([0.5, 0.05]) < score([0.5, 0.4, 0.05]) < 100
+    assert 200 <= score([0.5, 0.2]) < score([0.5, 0.4]) < math.inf
+    assert score([0.9, 0.9], Standing.INFEASIBLE) == math.inf
+    assert math.isnan(score([], Standing.BROKEN))

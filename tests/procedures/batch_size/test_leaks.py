@@ -1,0 +1,80 @@
+"""Memory that keeps growing, and memory that does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from simulated_batches import Machine, subject
+from simulated_probes import results_of
+from tunebook.core.curves import Curve
+from tunebook.core.findings import Finding, Verdict
+from tunebook.core.results import TrialRecord
+from tunebook.core.space import Setting
+from tunebook.core.trials import FromSequence, Trial
+from tunebook.procedures.batch_size.leaks import leak, watch_memory
+from tunebook.procedures.batch_size.trying import Plan, try_sizes
+
+MB = 2.0**20
+
+
+def found(memory: np.ndarray, steps: int | None = 1000, limit: int | None = 2**30) -> Finding:
+    trial = Trial("small", 1, Setting(), {}, 0, FromSequence(0))
+    curve = Curve.of(np.arange(1, len(memory) + 1), memory)
+    return leak(TrialRecord(trial, (), {"memory/bytes": curve}), steps, limit)
+
+
+def test_a_leak_is_found_with_its_pace_and_its_end() -> None:
+    noise = np.random.default_rng(0).normal(size=200)
+    finding = found(300 * MB + MB * np.arange(200) + 0.2 * MB * noise)
+    assert finding.verdict is Verdict.PROBLEM
+    assert finding.sentence.startswith("Memory grows by 1 MB a step (")
+    assert "a run of 1,000 steps will need 1.27 GB" in finding.sentence
+    assert "With 1 GB it runs out after about 7" in finding.sentence
+    assert "loss.item()" in finding.advice
+    assert finding.numbers["bytes_per_step"] == pytest.approx(MB, rel=0.05)
+
+
+def test_a_leak_that_a_run_survives_is_to_be_watched() -> None:
+    finding = found(300 * MB + MB * np.arange(200), steps=200, limit=2**40)
+    assert finding.verdict is Verdict.WATCH
+    assert "would last for about" in finding.sentence
+
+
+def test_healthy_memory_is_left_alone() -> None:
+    alarms = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        filling = 100 * MB * (1 - np.exp(-np.arange(120) / 10))
+        jump = 40 * MB * (np.arange(120) > rng.integers(40, 100))
+        memory = 300 * MB + filling + jump + 2 * MB * rng.normal(size=120)
+        alarms += found(memory, steps=2000).verdict is not Verdict.GOOD
+    assert alarms <= 6
+
+
+def test_too_few_looks_leave_it_unknown() -> None:
+    finding = found(np.full(10, 300 * MB))
+    assert finding.verdict is Verdict.UNKNOWN
+    assert finding.sentence == "Memory was seen at 10 steps, too few to tell."
+    assert "run.log({...}, step=step)" in finding.advice
+    assert leak(None, 100, None).verdict is Verdict.UNKNOWN
+
+
+def test_it_is_watched_for_long_enough() -> None:
+    procedure = try_sizes(subject(), Plan((64,)))
+    study = next(procedure)
+    try:
+        while True:
+            study = procedure.send(results_of(study, Machine().train))
+    except StopIteration as ended:
+        (size,) = ended.value.tried
+    watching = watch_memory(subject(), size, 1, 2**30)
+    study = next(watching)
+    assert study.budget is not None
+    assert study.budget.amount == pytest.approx(12 / 0.0164, rel=0.05)
+    assert study.resources.memory == 2**30
+    # It had only 20 looks: once more, and longer.
+    longer = watching.send(results_of(study, Machine(every=36).train))
+    assert longer.name.endswith(".memory-2")
+    assert longer.budget is not None
+    assert longer.budget.amount >= 2.5 * study.budget.amount

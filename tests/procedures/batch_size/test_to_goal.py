@@ -1,0 +1,130 @@
+"""Steps to a goal: the planted critical size is found, and what is not known is said."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import replace
+from typing import TypeVar
+
+import pytest
+
+from simulated_batches import Machine, subject
+from simulated_probes import answered, results_of
+from tunebook.core.errors import StudyError
+from tunebook.core.objective import Metric
+from tunebook.core.results import Results
+from tunebook.core.study import Study
+from tunebook.procedures.batch_size.bottleneck import Measured
+from tunebook.procedures.batch_size.goals import Goal
+from tunebook.procedures.batch_size.probe import probe
+from tunebook.procedures.batch_size.to_goal import Reached, reach_goal
+from tunebook.procedures.batch_size.trying import Plan, powers, try_sizes
+from tunebook.procedures.subjects import Subject
+from tunebook.stats.critical_batch import BatchScaling, NoFit
+from tunebook.stats.throughput import affine_time, saturation
+
+T = TypeVar("T")
+CRITICAL, FEWEST = 100.0, 60.0
+
+
+def planted(size: float) -> float:
+    return FEWEST * (1 + CRITICAL / size)
+
+
+MACHINE = Machine(fixed=0.01, per_example=1e-4, steps=planted, gradient=(1.0, 80.0))
+
+
+def reached(machine: Machine, goal: Goal, about: Subject | None = None) -> Reached:
+    about = about or subject()
+    trying = try_sizes(about, Plan(powers(8, 512)))
+    found = _run(trying, machine)
+    timed = saturation(found.timed)
+    best = found.fitting[-1]
+    measured = Measured(found, affine_time(found.timed), timed, best)
+    return _run(reach_goal(about, goal, measured), machine)
+
+
+def _run(procedure: Generator[Study, Results, T], machine: Machine) -> T:
+    study = next(procedure)
+    while True:
+        try:
+            study = procedure.send(results_of(study, machine.train))
+        except StopIteration as ended:
+            found: T = ended.value
+            return found
+
+
+GOAL = Goal(Metric("valid/error"), 0.1)
+
+
+def test_the_planted_critical_size_is_found() -> None:
+    found = reached(MACHINE, GOAL)
+    assert [one.size for one in found.sizes] == [8, 32, 128, 512]
+    assert isinstance(found.fit, BatchScaling)
+    assert CRITICAL in found.fit.critical
+    assert found.fit.critical.estimate == pytest.approx(CRITICAL, rel=0.4)
+    assert found.fit.fewest_steps.estimate == pytest.approx(FEWEST, rel=0.3)
+    # The best rate grows with the root of the size: found at each.
+    for one in found.sizes:
+        assert one.sweep.best == pytest.approx(0.01 * math.sqrt(one.size / 64), rel=0.5)
+        assert one.boundary is None
+    # sqrt(B_crit t0 / t1) = 100.
+    assert found.fastest in (64, 128)
+    assert found.early is not None and found.early.size == pytest.approx(80, rel=0.2)
+    assert found.late is not None and found.late.size == pytest.approx(80, rel=0.3)
+
+
+def test_larger_sizes_get_no_more_steps_than_smaller_ones_needed() -> None:
+    limits = [one.limit for one in reached(MACHINE, GOAL).sizes]
+    assert limits == sorted(limits, reverse=True)
+    assert limits[0] == 400 * 8
+
+
+def test_perfect_scaling_leaves_the_critical_size_open_above() -> None:
+    found = reached(Machine(steps=lambda size: 20_000 / size), GOAL)
+    assert isinstance(found.fit, BatchScaling)
+    assert math.isinf(found.fit.critical.high)
+    assert found.fit.critical.low > 100
+
+
+def test_a_goal_out_of_reach_is_no_fit() -> None:
+    found = reached(MACHINE, replace(GOAL, value=1e-6))
+    assert isinstance(found.fit, NoFit)
+    assert found.fastest is None
+    assert all(one.reached == 0 for one in found.sizes)
+
+
+def test_without_norms_the_noise_scale_is_unknown() -> None:
+    found = reached(replace(MACHINE, gradient=None), GOAL)
+    assert found.early is None
+    assert found.late is None
+
+
+def test_a_best_rate_far_away_is_followed_and_its_end_is_told() -> None:
+    about = subject()
+    far = dict(about.asked.start) | {"lr": 1e-5}
+    found = reached(
+        MACHINE,
+        replace(GOAL, sizes=(32, 128)),
+        Subject(replace(about.asked, start=tuple(far.items()))),
+    )
+    assert found.sizes[0].boundary == "high" or found.sizes[0].reached
+    assert len(found.sizes[0].sweep.values) > 5
+
+
+def test_sizes_that_were_not_shown_to_fit_are_refused() -> None:
+    with pytest.raises(StudyError, match="a batch size of 4096 was not shown to fit"):
+        reached(MACHINE, replace(GOAL, sizes=(64, 4096)))
+
+
+def test_with_a_goal_the_size_that_is_soonest_is_proposed() -> None:
+    answer, studies = answered(probe(subject(), {"largest": 512, "goal": 0.1}), MACHINE.train)
+    (edit,) = answer.edits
+    assert edit.because == "it reaches valid/error <= 0.1 soonest"
+    assert answer.findings[0].question.key == "probe-critical-batch"
+    size = answer.findings[0].numbers["soonest"]
+    assert f"Set batch_size to {size:.0f}, which reaches the goal" in answer.findings[1].advice
+    assert answer.figures[0].key == "probe-critical-batch"
+    names = [study.name.rpartition(".")[2] for study in studies]
+    assert "goal-8" in names and "goal-8-seeds" in names

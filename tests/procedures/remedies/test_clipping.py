@@ -1,0 +1,241 @@
+"""The probe of clipping, followed on programs of which it is known what clipping cures."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from commandline import call
+from simulated_probes import Made, Training, answered, results_of
+from simulated_remedies import BROKEN, START, Program, subject
+from tunebook.core.commands import Command
+from tunebook.core.domains import Value
+from tunebook.core.edits import SetParameter
+from tunebook.core.errors import StudyError
+from tunebook.core.findings import Verdict
+from tunebook.core.space import Config, Fixed
+from tunebook.core.study import Budget, Study
+from tunebook.procedures.answers import Answer
+from tunebook.procedures.remedies.clipping import clipped_share, no_clipping, probe
+from tunebook.procedures.remedies.edge import tried
+from tunebook.procedures.subjects import Subject
+from tunebook.studyfile import read
+
+STEPS = 200
+
+
+def run(
+    program: Training,
+    start: Mapping[str, Value] | None = None,
+    *,
+    steps: int = STEPS,
+    options: Mapping[str, Value] | None = None,
+) -> tuple[Answer, list[Study]]:
+    about = subject(start, steps=steps, probe="clipping")
+    return answered(probe(about, options or {}), program)
+
+
+def stages(studies: list[Study]) -> list[str]:
+    return [study.name.partition("clipping.")[2] for study in studies]
+
+
+def cured_below(threshold: float) -> Program:
+    return Program(clipped=lambda clip: 5.0 if clip <= threshold else 0.0)
+
+
+def test_the_90th_percentile_of_norms_cures() -> None:
+    answer, studies = run(cured_below(1.3))
+    assert stages(studies) == [
+        *("sweep", "threshold-1", "tune", "tune-2", "compare-before", "compare-after"),
+    ]
+    cure, gain, edge = answer.findings
+    assert cure.verdict is gain.verdict is Verdict.WATCH
+    assert cure.numbers["threshold"] == pytest.approx(1.2, abs=0.1)
+    assert cure.numbers["clipped"] == pytest.approx(0.1, abs=0.05)
+    assert "of the updates are clipped." in cure.sentence
+    assert edge.numbers == {"best": 0.03, "unstable": 0.095}
+    assert gain.numbers["gain"] == pytest.approx(0.075, abs=0.01)
+    threshold, rate = answer.edits
+    assert threshold == SetParameter(
+        "clip",
+        Fixed(cure.numbers["threshold"]),
+        "the 90th percentile of unclipped gradient norms, made smaller where needed",
+    )
+    assert rate == SetParameter("lr", Fixed(0.95), "with clipping, this rate is best")
+    assert answer.retune == ("lr",)
+    assert [figure.key for figure in answer.figures] == [f.question.key for f in answer.findings]
+
+
+def test_a_smaller_threshold_where_trouble_stays() -> None:
+    """Norms shrink as clipped training goes on, so that few updates are clipped all the same."""
+    program = replace(cured_below(0.5), norms=lambda config: 1.0 if config["clip"] is None else 0.2)
+    answer, studies = run(program)
+    assert stages(studies)[1:3] == ["threshold-1", "threshold-2"]
+    assert answer.findings[0].numbers["threshold"] == pytest.approx(0.36, abs=0.03)
+    assert answer.edits
+
+
+def test_where_most_updates_are_clipped_the_rate_is_too_high() -> None:
+    answer, studies = run(cured_below(0.5))
+    assert stages(studies)[-1] == "threshold-2"
+    finding = answer.findings[0]
+    assert finding.verdict is Verdict.WATCH
+    assert "training is stable at 0.095, but 100% of the updates are clipped" in finding.sentence
+    assert finding.advice.startswith("Keep the learning rate below 0.095 instead")
+    assert answer.edits == ()
+
+
+def test_where_nothing_cures_other_remedies_are_offered_in_order() -> None:
+    answer, studies = run(Program())
+    assert stages(studies)[-1] == "threshold-3"
+    finding = answer.findings[0]
+    assert finding.verdict is Verdict.WATCH
+    assert "and stays so when clipped at 0.12 (train/loss rises" in finding.sentence
+    order = ["probe warmup", "another optimiser", "inside", "begin at zero", "a lower"]
+    places = [finding.advice.index(text) for text in order]
+    assert places == sorted(places)
+    assert answer.edits == ()
+
+
+def test_a_healthy_program_is_left_alone() -> None:
+    answer, studies = run(Program(limit=1e6, optimum=0.03))
+    assert stages(studies) == ["sweep"]
+    assert {finding.verdict for finding in answer.findings} == {Verdict.GOOD}
+    assert (answer.edits, answer.retune) == ((), ())
+
+
+def test_a_cure_that_brings_nothing_is_not_proposed() -> None:
+    answer, _ = run(Program(optimum=0.03, clipped=lambda clip: 5.0))
+    assert [finding.verdict for finding in answer.findings] == [Verdict.GOOD] * 3
+    assert answer.findings[0].advice == "Training with it is no better: keep what you have."
+    assert answer.edits == ()
+
+
+def test_clipping_of_the_study_s_own_is_what_is_compared_with() -> None:
+    answer, studies = run(cured_below(1.3), {"clip": 1.0})
+    named = dict(zip(stages(studies), studies, strict=True))
+    assert named["sweep"].space["clip"].source == Fixed(None)
+    assert named["tune-before"].space["clip"].source == Fixed(1.0)
+    assert named["compare-before"].space["clip"].source == Fixed(1.0)
+    assert "with the study's own at 1" in answer.findings[1].sentence
+    assert answer.edits == ()
+
+
+def test_both_are_tuned_at_full_length_where_the_sweep_is_shorter() -> None:
+    _, studies = run(cured_below(1.3), steps=300, options={"steps": 120})
+    named = dict(zip(stages(studies), studies, strict=True))
+    assert named["threshold-1"].budget == Budget(120)
+    assert named["tune-before"].budget == named["tune"].budget == Budget(300)
+
+
+def test_norms_that_were_not_logged_give_no_threshold() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = Program()(config, seed, steps)
+        assert isinstance(made, Mapping)
+        return {name: curve for name, curve in made.items() if name != "grad_norm"}
+
+    answer, studies = run(train)
+    assert stages(studies) == ["sweep"]
+    assert answer.findings[0].verdict is Verdict.UNKNOWN
+    assert answer.findings[0].advice == "Log grad_norm at every step, as it is before clipping."
+
+
+def test_what_broke_is_unknown_and_not_stable() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return BROKEN if config["clip"] else Program()(config, seed, steps)
+
+    answer, _ = run(train)
+    assert answer.findings[0].verdict is Verdict.UNKNOWN
+    assert "no trial with clipping shows how it goes" in answer.findings[0].sentence
+
+
+def logged(norms: np.ndarray, threshold: float = 1.0) -> float | None:
+    about = subject()
+    study = about.stage("threshold-1", {"clip": [threshold]}, goal="?", steps=len(norms))
+    results = results_of(study, lambda *_: {"grad_norm": norms, "valid/error": [0.1]})
+    return clipped_share(about, tried(results), threshold)
+
+
+def test_the_share_of_clipped_updates() -> None:
+    norms = np.linspace(0.01, 2.0, 200)
+    assert logged(norms) == pytest.approx(0.5, abs=0.01)
+    assert logged(np.full(50, np.nan)) == 1.0
+    # Logged after clipping, norms stop at the threshold: then nobody knows.
+    assert logged(np.minimum(norms, 1.0)) is None
+    assert logged(np.linspace(0.01, 0.9, 50)) == 0.0
+
+
+def test_norms_logged_after_clipping_are_told() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = cured_below(1.3)(config, seed, steps)
+        assert isinstance(made, Mapping)
+        limit = config["clip"] or np.inf
+        return {**made, "grad_norm": np.minimum(made["grad_norm"].values, limit)}  # type: ignore[union-attr]
+
+    answer, _ = run(train)
+    assert "grad_norm seems to be logged after clipping" in answer.findings[0].sentence
+    assert "clipped" not in answer.findings[0].numbers
+
+
+def by_command(clip: Value) -> Subject:
+    about = subject({"clip": clip})
+    study = replace(about.study, program=None, command=Command(("python", "train.py")))
+    return Subject(replace(about.asked, about=study))
+
+
+def test_what_means_no_clipping() -> None:
+    assert no_clipping(subject({"clip": 1.0}), {}) is None
+    assert no_clipping(subject(), {"off": 0.0}) == 0.0
+    assert no_clipping(by_command(None), {}) is None
+    assert no_clipping(by_command(1.0), {"off": 0}) == 0
+    with pytest.raises(
+        StudyError, match=r"clip is 1\.0\. Say which value of clip means none, such"
+    ):
+        no_clipping(by_command(1.0), {})
+
+
+def test_the_value_that_means_none_is_used() -> None:
+    program = Program(limit=1e6, optimum=0.03)
+    _, studies = run(program, {**START, "clip": 5.0}, options={"off": 0.0})
+    assert studies[0].space["clip"].source == Fixed(0.0)
+
+
+def test_the_same_results_give_the_same_studies() -> None:
+    one, two = (run(cured_below(1.3)) for _ in range(2))
+    assert one[1] == two[1]
+    assert one[0].findings == two[0].findings
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("share", [0.004, 0.0])
+def test_outlying_gradients_and_a_healthy_twin(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    share: float,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TUNEBOOK_DIR")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "planted"))
+    text = importlib.import_module("outliers").study("outliers", outliers=share)
+    Path("study.yaml").write_text(text)
+    done = call(capsys, "probe", "clipping", "study.yaml", "--json", "--html", "page.html")
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    found = {finding["question"]: finding for finding in said["findings"]}
+    if not share:
+        assert found["probe-clipping"]["verdict"] == found["probe-edge"]["verdict"] == "good"
+        assert said["proposal"] is None
+        return
+    assert found["probe-clipping"]["verdict"] == "watch", found
+    assert found["probe-clipping-gain"]["numbers"]["p"] < 0.025
+    assert found["probe-clipping"]["numbers"]["clipped"] < 0.5
+    after = read(Path("study.clipping.yaml"))
+    assert after.space["clip"].source == Fixed(found["probe-clipping"]["numbers"]["threshold"])
+    assert "Over fresh seeds" in Path("page.html").read_text()

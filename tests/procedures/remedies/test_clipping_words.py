@@ -1,0 +1,90 @@
+"""What clipping cures and brings, in words and changes of the study."""
+
+from __future__ import annotations
+
+from simulated_probes import results_of
+from simulated_remedies import Program, subject
+from tunebook.core.edits import SetParameter
+from tunebook.core.findings import Verdict
+from tunebook.core.objective import Metric
+from tunebook.core.space import Fixed
+from tunebook.procedures.remedies.clipping import Cure, Tried
+from tunebook.procedures.remedies.clipping_words import cured, no_norms, not_cured
+from tunebook.procedures.remedies.comparing import Comparison, Outcomes
+from tunebook.procedures.remedies.edge import edge_of, tried
+from tunebook.procedures.sweeps import judged, mean_loss
+
+ABOUT = subject(probe="clipping")
+SWEEP = ABOUT.stage("sweep", {"lr": [0.01, 0.03, 0.1]}, goal="?", steps=120, replicates=2)
+EDGE = edge_of(
+    ABOUT, judged(results_of(SWEEP, Program()), "lr", mean_loss(Metric("valid/error"))), 120
+)
+BEFORE, BETTER = Outcomes((0.3, 0.31, 0.32)), Outcomes((0.1, 0.11, 0.12))
+
+
+def attempt(threshold: float, trouble: str | None, clipped: float | None = 0.1) -> Tried:
+    study = ABOUT.stage("t", {"clip": [threshold]}, {"lr": 0.1}, goal="?", steps=60, replicates=3)
+    return Tried(threshold, tried(results_of(study, Program(limit=5.0))), trouble, clipped)
+
+
+def cure(clipped: float | None = 0.1, after: Outcomes = BETTER, own: float | None = None) -> Cure:
+    chosen = attempt(1.2, "", clipped)
+    found = Comparison(Metric("error"), BEFORE, after)
+    return Cure((attempt(4.0, "it rises"), chosen), chosen, 0.5, 0.03, found, own)
+
+
+def test_what_pays_is_proposed() -> None:
+    answer = cured(ABOUT, EDGE, cure())
+    first, gain, _ = answer.findings
+    assert first.verdict is gain.verdict is Verdict.WATCH
+    assert first.sentence.endswith(
+        "Clipped at 1.2 it is stable there; 10% of the updates are clipped."
+    )
+    assert first.advice == "Set clip to 1.2 and tune the learning rate again around 0.5."
+    assert "0.5 with clipping at 1.2 against 0.03 with none" in gain.sentence
+    assert answer.edits == (
+        SetParameter(
+            "clip",
+            Fixed(1.2),
+            "the 90th percentile of unclipped gradient norms, made smaller where needed",
+        ),
+        SetParameter("lr", Fixed(0.5), "with clipping, this rate is best"),
+    )
+    assert answer.retune == ("lr",)
+
+
+def test_what_does_not_is_not() -> None:
+    answer = cured(ABOUT, EDGE, cure(after=BEFORE, own=5.0))
+    assert [finding.verdict for finding in answer.findings] == [Verdict.GOOD] * 3
+    assert "with the study's own at 5" in answer.findings[1].sentence
+    assert answer.edits == ()
+
+
+def test_norms_after_clipping() -> None:
+    first = cured(ABOUT, EDGE, cure(clipped=None)).findings[0]
+    assert first.sentence.endswith(
+        "grad_norm seems to be logged after clipping, so how many updates are clipped is not known."
+    )
+    assert "clipped" not in first.numbers
+
+
+def test_where_most_updates_would_be_clipped() -> None:
+    finding = not_cured(ABOUT, EDGE, [attempt(4.0, "it rises"), attempt(0.4, "", 0.8)]).findings[0]
+    assert finding.sentence == (
+        "Clipped at 0.4, training is stable at 0.1, but 80% of the updates are clipped."
+    )
+    assert finding.advice.startswith("Keep the learning rate below 0.1 instead")
+
+
+def test_where_trouble_stays_and_where_nobody_knows() -> None:
+    stays = not_cured(ABOUT, EDGE, [attempt(0.4, "it rises from step 3 on")]).findings[0]
+    assert stays.verdict is Verdict.WATCH
+    assert stays.sentence.endswith("stays so when clipped at 0.4 (it rises from step 3 on).")
+    unknown = not_cured(ABOUT, EDGE, [attempt(0.4, None)]).findings[0]
+    assert unknown.verdict is Verdict.UNKNOWN
+
+
+def test_without_norms() -> None:
+    finding = no_norms(ABOUT, EDGE).findings[0]
+    assert finding.verdict is Verdict.UNKNOWN
+    assert finding.sentence.startswith("Fewer than 20 values of grad_norm above 0 were logged")

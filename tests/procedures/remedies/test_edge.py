@@ -1,0 +1,125 @@
+"""The best learning rate, and the first unstable one above it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from simulated_probes import Made, Training, results_of
+from simulated_remedies import BROKEN, DIVERGED, KNOBS, Program, subject
+from tunebook.core.domains import Value
+from tunebook.core.errors import StudyError
+from tunebook.core.evidence import Standing
+from tunebook.core.space import Config
+from tunebook.core.study import Budget
+from tunebook.procedures.remedies.edge import Edge, find_edge, tried, whole_steps
+
+STEPS = 120
+
+
+def edge(program: Training, start: Mapping[str, Value] | None = None) -> Edge:
+    finding = find_edge(subject(start), goal="?", steps=STEPS, fix={"warmup": 0})
+    try:
+        study = next(finding)
+        while True:
+            assert study.budget == Budget(STEPS)
+            study = finding.send(results_of(study, program))
+    except StopIteration as ended:
+        found: Edge = ended.value
+        return found
+
+
+def test_the_planted_edge_is_found() -> None:
+    found = edge(Program(limit=0.06))
+    assert found.to_cure == (0.03, 0.095)
+    assert found.trouble_at(0.095).startswith("train/loss rises by")
+    assert found.trouble_at(0.03) == ""
+
+
+def test_the_start_s_own_remedy_is_left_out() -> None:
+    """Else the edge would be that of the remedy."""
+    program = Program(limit=0.06, warm=lambda steps: 10.0)
+    assert edge(program, {"warmup": 50}).unstable == 0.095
+
+
+def test_rates_at_which_trials_diverge_are_unstable() -> None:
+    found = edge(Program(limit=0.06, diverges=True))
+    assert found.unstable == 0.095
+    assert found.trouble_at(0.095) == "it diverged before its first value"
+
+
+def test_a_rate_far_above_the_best_is_no_edge() -> None:
+    found = edge(Program(limit=0.5, optimum=0.03))
+    assert (found.best, found.unstable) == (0.03, 0.95)
+    assert not found.is_near
+    assert found.to_cure is None
+
+
+def test_a_rate_next_to_one_as_good_as_the_best_is_an_edge() -> None:
+    """0.03 and 0.095 are equally good, whichever is ahead by chance."""
+    found = edge(Program(limit=0.2, optimum=0.0534))
+    assert found.unstable == 0.3
+    assert found.is_near
+
+
+def test_a_stable_program_has_none() -> None:
+    found = edge(Program(limit=1e6, optimum=0.03))
+    assert (found.best, found.unstable, found.to_cure) == (0.03, None, None)
+
+
+def test_a_best_rate_at_the_end_is_not_to_be_cured() -> None:
+    found = edge(Program(limit=1e6, optimum=1e-9))
+    assert found.sweep.boundary == "low"
+    assert found.to_cure is None
+
+
+def test_trials_that_broke_are_not_known() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        broken = config["lr"] == 0.095
+        return BROKEN if broken else Program(limit=1e6, optimum=0.03)(config, seed, steps)
+
+    found = edge(train)
+    assert found.trouble_at(0.095) == ""
+    assert found.trouble_in(found.sweep.readings[0.095], STEPS) is None
+    assert found.trouble_in(found.sweep.readings[0.03], STEPS) == ""
+    assert found.unstable is None
+
+
+def test_a_loss_that_is_logged_too_rarely_tells_nothing() -> None:
+    found = edge(Program(limit=0.06, every=10))
+    assert found.usual is None
+    assert found.to_cure is None
+    assert found.trouble_in(found.sweep.readings[0.03], STEPS) is None
+    diverged = edge(Program(limit=0.06, every=10, diverges=True))
+    assert diverged.trouble_at(0.095) == "train/loss became nan at step 4"
+
+
+def test_a_look_is_as_long_as_it_takes_to_see() -> None:
+    assert edge(Program()).seen_after(100) == 100
+    # Half way down after 14 steps; 40 points take 40 steps, or 200 where every fifth is logged.
+    assert 25 <= edge(Program()).seen_after(0) <= 41
+    assert edge(Program(every=5)).seen_after(50) == pytest.approx(200, abs=12)
+
+
+def test_readings_are_in_the_order_of_trials() -> None:
+    study = subject().stage("warmup-10u-4", {"warmup": [4]}, goal="?", steps=60, replicates=3)
+    diverges = iter([False, True, False])
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return DIVERGED if next(diverges) else Program(limit=1e6)(config, seed, steps)
+
+    readings = tried(results_of(study, train))
+    assert [reading.number for reading in readings] == [1, 2, 3]
+    assert [r.standing is Standing.INFEASIBLE for r in readings] == [False, True, False]
+
+
+def test_the_length_of_a_training_is_known_and_enough() -> None:
+    assert whole_steps(subject(steps=60), "warmup", 40) == 60
+    with pytest.raises(StudyError, match="the probe warmup needs trainings of 40 steps at least"):
+        whole_steps(subject(steps=39), "warmup", 40)
+    named = replace(KNOBS, steps="total")
+    assert whole_steps(subject({"total": 80}, knobs=named), "warmup", 40) == 80
+    with pytest.raises(StudyError, match="and total has no value; give it one"):
+        whole_steps(subject({"total": None}, knobs=named), "warmup", 40)

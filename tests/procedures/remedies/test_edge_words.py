@@ -1,0 +1,99 @@
+"""What a sweep says of stability, and a comparison of a remedy, in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulated_probes import Made, answered
+from simulated_remedies import BROKEN, DIVERGED, Program, subject
+from tunebook.core.findings import Question, Verdict
+from tunebook.core.objective import Metric
+from tunebook.core.space import Config
+from tunebook.procedures.answers import Answer, Procedure
+from tunebook.procedures.remedies.comparing import Comparison, Outcomes
+from tunebook.procedures.remedies.edge import find_edge
+from tunebook.procedures.remedies.edge_words import (
+    edge_finding,
+    gain_finding,
+    not_to_be_cured,
+    paying,
+)
+
+QUESTION = Question("probe-warmup", "Does it help?", "learning-rate-warmup")
+
+
+def nothing_to_cure(train: object, start: float = 0.03) -> Answer:
+    about = subject({"lr": start}, probe="warmup")
+
+    def procedure() -> Procedure:
+        edge = yield from find_edge(about, goal="?", steps=120)
+        answer = not_to_be_cured(about, QUESTION, edge, "a warm-up")
+        assert answer.findings[1] == edge_finding(edge)
+        return answer
+
+    return answered(procedure(), train)[0]  # type: ignore[arg-type]
+
+
+def test_a_stable_program() -> None:
+    first, edge = nothing_to_cure(Program(limit=1e6, optimum=0.03)).findings
+    assert (first.verdict, edge.verdict) == (Verdict.GOOD, Verdict.GOOD)
+    assert edge.sentence == "0.03 is the best learning rate; training is stable up to 0.95."
+
+
+def test_rates_that_all_fail_are_a_bug() -> None:
+    first, edge = nothing_to_cure(lambda *_: DIVERGED).findings
+    assert first.verdict is Verdict.UNKNOWN
+    assert edge.verdict is Verdict.PROBLEM
+    assert edge.sentence == "No learning rate from 0.00095 to 0.95 works."
+    assert first.advice == edge.advice == "Look for a bug in the program first."
+
+
+def test_trials_that_all_broke_say_nothing_of_rates() -> None:
+    first, edge = nothing_to_cure(lambda *_: BROKEN).findings
+    assert (first.verdict, edge.verdict) == (Verdict.UNKNOWN, Verdict.UNKNOWN)
+    assert edge.sentence.startswith("The trials of all of 7 learning rates broke")
+
+
+def test_a_best_rate_at_the_end_is_unknown_and_where_to_begin() -> None:
+    first, _ = nothing_to_cure(Program(limit=1e6, optimum=1e-9)).findings
+    assert first.verdict is Verdict.UNKNOWN
+    assert "is the lowest that was tried" in first.sentence
+    assert first.advice == "Begin there: tunebook probe warmup STUDY.yaml --set lr=9.5e-07 --again"
+
+
+def test_a_loss_that_is_seen_too_rarely() -> None:
+    first, edge = nothing_to_cure(Program(limit=1e6, optimum=0.03, every=20)).findings
+    assert (first.verdict, edge.verdict) == (Verdict.UNKNOWN, Verdict.UNKNOWN)
+    assert "no loss falls or has 20 values in 120 steps" in first.sentence
+    assert first.advice == "Log train/loss at every step."
+    assert "but how is not seen" in edge.sentence
+
+
+def test_the_picture_has_every_trial() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = Program(limit=0.2, optimum=0.01)(config, seed, steps)
+        return DIVERGED if config["lr"] == 0.95 else made
+
+    (figure,) = nothing_to_cure(train).figures
+    assert figure.key == "probe-edge"
+    assert len(figure.table.rows) == 14
+    assert {row[3] for row in figure.table.rows} >= {"stable", "it diverged before its first value"}
+
+
+@pytest.mark.parametrize(
+    ("after", "verdict"),
+    [
+        ((0.1, 0.11, 0.12), Verdict.WATCH),
+        ((0.29, 0.31, 0.33), Verdict.GOOD),
+        ((0.1,), Verdict.UNKNOWN),
+    ],
+)
+def test_something_is_to_be_changed_where_a_remedy_pays(
+    after: tuple[float, ...], verdict: Verdict
+) -> None:
+    found = Comparison(Metric("error"), Outcomes((0.3, 0.31, 0.32)), Outcomes(after))
+    assert paying(found) is verdict
+    said = gain_finding(QUESTION, found, "the warm-up", "none", 0.3, 0.03)
+    assert said.verdict is verdict
+    assert said.sentence.startswith("A learning rate of 0.3 with the warm-up against 0.03 with no")
+    assert ("p" in said.numbers) == (verdict is not Verdict.UNKNOWN)

@@ -1,0 +1,110 @@
+"""What a warm-up cures and brings, in words and changes of the study."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from simulated_probes import results_of
+from simulated_remedies import KNOBS, Program, subject
+from tunebook.core.edits import Edit, SetBudget, SetParameter
+from tunebook.core.findings import Verdict
+from tunebook.core.objective import Metric
+from tunebook.core.space import Fixed
+from tunebook.core.study import Budget
+from tunebook.procedures.remedies.comparing import Comparison, Outcomes
+from tunebook.procedures.remedies.edge import Edge, edge_of, tried
+from tunebook.procedures.remedies.warmup import Cure, Tried
+from tunebook.procedures.remedies.warmup_words import cured, not_cured
+from tunebook.procedures.subjects import Subject
+from tunebook.procedures.sweeps import judged, mean_loss
+
+BETTER, SAME = Outcomes((0.1, 0.11, 0.12)), Outcomes((0.3, 0.31, 0.33))
+
+
+def edge(about: Subject) -> Edge:
+    study = about.stage("sweep", {"lr": [0.01, 0.03, 0.1]}, goal="?", steps=120, replicates=2)
+    made = judged(results_of(study, Program()), "lr", mean_loss(Metric("valid/error")))
+    return edge_of(about, made, 120)
+
+
+def attempt(about: Subject, length: int, trouble: str | None) -> Tried:
+    study = about.stage("w", {"warmup": [length]}, {"lr": 1.0}, goal="?", steps=60, replicates=3)
+    return Tried(length, tried(results_of(study, Program(limit=5.0))), trouble)
+
+
+def cure(about: Subject, length: int, after: Outcomes = BETTER, own: int = 0) -> Cure:
+    found = Comparison(Metric("error"), Outcomes((0.3, 0.31, 0.32)), after)
+    attempts = (attempt(about, 2, "it diverged"), attempt(about, length, ""))
+    return Cure(1.0, attempts, length, 0.5, 0.03, found, 400 - own, own)
+
+
+def test_what_pays_is_proposed() -> None:
+    about = subject()
+    answer = cured(about, edge(about), cure(about, 10))
+    first, gain, _ = answer.findings
+    assert first.advice == (
+        "Set warmup to 10, in front of the schedule, and tune the learning rate again around 0.5."
+    )
+    assert "After a warm-up of 10 steps it is stable at 1. 2 steps are too few." in first.sentence
+    assert first.trials == (1, 2, 3, 1, 2, 3)
+    assert gain.sentence.startswith("A learning rate of 0.5 with the warm-up against 0.03 with non")
+    assert answer.edits == (
+        SetParameter(
+            "warmup", Fixed(10), "the shortest warm-up with which a learning rate of 1 is stable"
+        ),
+        SetParameter("lr", Fixed(0.5), "with the warm-up, this rate is best"),
+        SetBudget(Budget(410), "the warm-up comes on top of the steps"),
+    )
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(SAME, "good"), (Outcomes((0.1,)), "unknown")])
+def test_what_does_not_is_not(after: Outcomes, verdict: str) -> None:
+    about = subject()
+    answer = cured(about, edge(about), cure(about, 10, after))
+    assert [finding.verdict.value for finding in answer.findings[:2]] == [verdict] * 2
+    assert (answer.edits, answer.retune) == ((), ())
+
+
+def budget_edits(about: Subject, length: int, own: int = 0) -> list[Edit]:
+    answer = cured(about, edge(about), cure(about, length, own=own))
+    return [edit for edit in answer.edits if getattr(edit, "name", "") not in ("warmup", "lr")]
+
+
+def test_the_run_grows_by_the_warm_up_or_more() -> None:
+    task = replace(subject().asked, about=replace(subject().study, program=None, task="moons"))
+    # The reference loop puts a warm-up in front of its steps by itself.
+    assert budget_edits(Subject(task), 20) == []
+    because = "the warm-up of 40 steps is over 5% of 400"
+    assert budget_edits(Subject(task), 40) == [SetBudget(Budget(800), because)]
+    assert budget_edits(subject(), 40) == [SetBudget(Budget(840), because)]
+    # As long as the one that it replaces.
+    assert budget_edits(subject({"warmup": 10}), 10, own=10) == []
+
+
+def test_steps_by_a_parameter() -> None:
+    about = subject({"total": 400}, knobs=replace(KNOBS, steps="total"))
+    (edit,) = budget_edits(about, 10)
+    assert edit == SetParameter("total", Fixed(410), "the warm-up comes on top of the steps")
+
+
+def test_where_no_length_cures() -> None:
+    about = subject()
+    attempts = (attempt(about, 2, "it diverged at step 3"), attempt(about, 40, "it rises"))
+    finding, edge_said = not_cured(about, edge(about), 1.0, attempts).findings
+    assert finding.verdict is Verdict.WATCH
+    assert finding.sentence == (
+        "Training is unstable from a learning rate of 0.1 on, and no warm-up of up to 40 steps "
+        "makes that rate stable, nor 3 or 10 times that rate (at 1, it rises)."
+    )
+    assert finding.advice.startswith("Clip gradients, which may cure what a warm-up cannot: tunebo")
+    assert edge_said.question.key == "probe-edge"
+
+
+def test_where_nobody_knows() -> None:
+    about = subject()
+    attempts = (attempt(about, 2, None), attempt(about, 40, None))
+    finding, _ = not_cured(about, edge(about), 1.0, attempts).findings
+    assert finding.verdict is Verdict.UNKNOWN
+    assert finding.advice.endswith("probe again with --retry-failed.")

@@ -1,0 +1,51 @@
+"""Results of equal runs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from tunebook.procedures.variance.scatter import Scatter
+
+
+def test_the_whole_and_its_parts() -> None:
+    rng = np.random.default_rng(0)
+    inits, orders = 2.0 * rng.normal(size=4000), rng.normal(size=4000)
+    scatter = Scatter.of(
+        inits + orders, {"seed_init": inits, "seed_data": orders}, [(1.0, 1.0), (2.0, 2.0)]
+    )
+    assert scatter.total.sd == pytest.approx(math.sqrt(5), rel=0.05)
+    assert scatter.share("seed_init") == pytest.approx(0.8, abs=0.05)
+    assert scatter.share("seed_data") == pytest.approx(0.2, abs=0.05)
+    assert scatter.share("seed_split") is None
+    assert scatter.is_repeatable is True
+
+
+def test_what_equal_seeds_scatter_is_taken_off() -> None:
+    rng = np.random.default_rng(1)
+    noise = rng.normal(size=(3, 2000))
+    pairs = list(zip(noise[0], noise[1], strict=True))
+    scatter = Scatter.of(noise[2], {"seed_init": rng.normal(size=2000)}, pairs)
+    assert scatter.is_repeatable is False
+    residual = scatter.components.residual
+    assert residual is not None
+    assert residual.sd.estimate == pytest.approx(1.0, rel=0.1)
+    assert (scatter.share("seed_init") or 0.0) < 0.1
+
+
+def test_without_pairs_nothing_is_said_of_equal_seeds() -> None:
+    scatter = Scatter.of([1.0, 2.0], {})
+    assert scatter.is_repeatable is None
+    assert scatter.components.residual is None
+
+
+def test_a_share_is_at_most_all_and_of_nothing_unknown() -> None:
+    assert Scatter.of([1.0, 1.1], {"seed_init": [0.0, 9.0]}).share("seed_init") == 1.0
+    assert Scatter.of([1.0, 1.0], {"seed_init": [0.0, 9.0]}).share("seed_init") is None
+
+
+def test_one_result_is_no_scatter() -> None:
+    with pytest.raises(ValueError, match="two results, got 1"):
+        Scatter.of([1.0], {})

@@ -1,0 +1,176 @@
+"""What the probe of variance says of given results."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from searchable import study_in
+from simulated import results_of, subject_of
+from tunebook.core.evidence import Evidence
+from tunebook.core.findings import Verdict
+from tunebook.core.knobs import Knobs
+from tunebook.core.objective import Metric, Objective
+from tunebook.core.space import Space
+from tunebook.diagnosis.gathering import gather
+from tunebook.procedures.subjects import Subject
+from tunebook.procedures.variance import words
+from tunebook.procedures.variance.probe import NEEDS
+from tunebook.procedures.variance.scatter import Scatter
+
+STUDY = study_in(
+    Space.of(fixed={"init": 0, "order": 0}),
+    knobs=Knobs(seed_init="init", seed_data="order"),
+    trials=6,
+)
+SPREAD = [0.30, 0.32, 0.28, 0.31, 0.29, 0.30]
+SUBJECT = subject_of(STUDY)
+
+
+def evidence(values: list[float] = SPREAD) -> Evidence:
+    left = iter(values)
+    return gather(results_of(replace(STUDY, trials=len(values)), lambda _: {"error": [next(left)]}))
+
+
+def scatter(broken: int = 0) -> Scatter:
+    alone = {"seed_init": [0.30, 0.33, 0.27], "seed_data": [0.30, 0.301, 0.299]}
+    return Scatter.of(SPREAD, alone, [(0.3, 0.3), (0.32, 0.32)], broken)
+
+
+def test_the_spread_by_source() -> None:
+    found = words.spread(evidence(), scatter(), interest=0.1)
+    assert found.verdict is Verdict.GOOD
+    assert found.sentence == (
+        "Over 6 seeds error is 0.3 on average, with a standard deviation of 0.01414 (0.008828 to "
+        "0.03469). By source: the initialisation alone 0.03 (0.01562 to 0.1885), 100% of the "
+        "variance; the order of the data alone 0.001 (0.0005207 to 0.006285), 0.5% of the "
+        "variance. Equal seeds give equal results."
+    )
+    assert found.numbers["sd"] == pytest.approx(0.01414, rel=1e-3)
+
+
+def test_a_spread_beyond_the_difference_of_interest_is_to_be_watched() -> None:
+    found = words.spread(evidence(), scatter(), interest=0.003)
+    assert found.verdict is Verdict.WATCH
+    assert "That is more than the difference of interest, 0.003." in found.sentence
+    assert found.advice == "Compare configurations by the means of several seeds."
+
+
+def test_seeds_that_change_nothing_are_told() -> None:
+    equal = Scatter.of([0.3] * 5, {})
+    found = words.spread(evidence([0.3] * 5), equal, 0.01)
+    assert found.verdict is Verdict.WATCH
+    assert found.sentence == "5 runs with different seeds have exactly equal error."
+    assert words.seeds(equal, 0.01, is_given=False) is None
+    assert words.unknown_sources(SUBJECT, equal, NEEDS) is None
+
+
+def test_a_configuration_that_diverges_with_some_seeds_is_a_problem() -> None:
+    found = words.spread(evidence(), scatter(broken=2), 0.1)
+    assert found.verdict is Verdict.PROBLEM
+    assert found.sentence.endswith("2 more runs diverged.")
+
+
+def test_runs_with_equal_seeds_that_differ_are_told() -> None:
+    shaken = Scatter.of(SPREAD, {}, [(0.3, 0.31), (0.3, 0.28), (0.31, 0.31)])
+    assert "Runs with equal seeds differ, too: 0.01" in words.spread(evidence(), shaken, 1).sentence
+
+
+def test_seeds_for_a_difference() -> None:
+    found = words.seeds(scatter(), 0.01, is_given=True)
+    assert found is not None
+    assert found.verdict is Verdict.WATCH
+    assert found.sentence == (
+        "6 seeds of each of two configurations show a difference of 0.02183 (0.01363 to 0.05354) "
+        "four times in five. A difference of 0.01 takes 26 seeds (11 to 150) of each."
+    )
+    assert found.advice == ""
+    easy = words.seeds(scatter(), 0.05, is_given=False)
+    assert easy is not None
+    assert easy.verdict is Verdict.GOOD
+    assert easy.sentence.endswith(
+        "A difference of 0.05, a hundredth of what is left, takes 3 seeds (2 to 7) of each."
+    )
+    assert easy.advice == "Ask for your own difference with --difference."
+
+
+def test_more_seeds_than_anybody_runs() -> None:
+    found = words.seeds(scatter(), 1e-6, is_given=True)
+    assert found is not None
+    assert found.sentence.endswith("takes over 10,000 seeds (over 10,000 to over 10,000) of each.")
+
+
+def selected(value: float, better: str = "lower") -> Subject:
+    objective = Objective(Metric("error", better))  # type: ignore[arg-type]
+    asked = replace(SUBJECT.asked, selected=value, about=replace(STUDY, objective=objective))
+    return Subject(asked)
+
+
+def test_a_lucky_selection_is_told() -> None:
+    found = words.selection(selected(0.2), scatter())
+    assert found is not None
+    assert found.verdict is Verdict.WATCH
+    assert found.sentence == (
+        "The selected run had error 0.2; 6 fresh seeds have 0.3 on average (0.2852 to 0.3148). "
+        "It was lucky by 0.1."
+    )
+    assert found.advice == "Count on 0.3, not on 0.2."
+    assert words.selection(SUBJECT, scatter()) is None
+
+
+def test_an_ordinary_selection_is_left_alone() -> None:
+    ordinary, unlucky = (words.selection(selected(v), scatter()) for v in (0.29, 0.4))
+    assert ordinary is not None
+    assert unlucky is not None
+    assert ordinary.verdict is unlucky.verdict is Verdict.GOOD
+    assert ordinary.sentence.endswith("It lies within what fresh seeds give.")
+    assert unlucky.sentence.endswith("Fresh seeds are better than it by 0.1.")
+    # Where higher is better, a high one is lucky.
+    lucky = words.selection(selected(0.4, "higher"), scatter())
+    assert lucky is not None
+    assert lucky.sentence.endswith("It was lucky by 0.1.")
+
+
+def test_an_honest_selection_is_called_lucky_once_in_twenty() -> None:
+    rng = np.random.default_rng(5)
+    alarms = 0
+    for _ in range(400):
+        values = rng.normal(0.3, 0.01, size=7)
+        found = words.selection(selected(float(values[0])), Scatter.of(values[1:], {}))
+        assert found is not None
+        alarms += found.verdict is Verdict.WATCH
+    assert 8 <= alarms <= 34
+
+
+def test_unknown_sources_come_with_their_lines() -> None:
+    found = words.unknown_sources(SUBJECT, scatter(), NEEDS)
+    assert found is not None
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.sentence == (
+        "How much comes from the split is not known: the study does not say how to vary that alone."
+    )
+    assert found.advice == (
+        "Write 'split_seed: 0' under fixed and 'seed_split: split_seed' under knobs."
+    )
+    task = subject_of(replace(STUDY, task="tasks.py:task", space=Space(), knobs=Knobs()))
+    told = words.unknown_sources(task, scatter(), NEEDS)
+    assert told is not None
+    assert told.advice == (
+        "If the task splits its data at random, write 'seed_split: 0' under fixed."
+    )
+
+
+def test_too_few_results_are_no_answer() -> None:
+    nothing = gather(results_of(STUDY, lambda _: None))
+    found = words.no_results(nothing)
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.sentence.startswith("Of 6 runs none came to a result:")
+    assert found.advice == f"See what happened: tunebook show {STUDY.name}"
+
+
+def test_the_difference_of_interest_is_that_of_diagnosis_or_as_given() -> None:
+    assert words.interesting(evidence(), 0.5) == 0.5
+    # A hundredth of the best value, whatever equal runs scatter.
+    assert words.interesting(evidence(), None) == pytest.approx(0.0028)
