@@ -89,7 +89,10 @@ class Bench:
             trials=seeds or self.seeds,
             seed=FRESH_SEED,
         )
-        return tunebook.run(fresh, workers=workers, folder=self.folder, quiet=True)
+        results = tunebook.run(fresh, workers=workers, folder=self.folder, quiet=True)
+        if len(results) < fresh.trials or any(r.outcome is None for r in results):
+            raise SystemExit(f"{fresh.name} was interrupted")
+        return results
 
     def by_hand(self, task: str, steps: int | None = None, seeds: int | None = None) -> Results:
         """Fresh seeds of the hand-picked values: trained once for each number of steps."""
