@@ -12,6 +12,8 @@ import pytest
 from tunebook.app.declared import Declared, declared
 from tunebook.studyfile.roles import Found
 
+EVERY_TEXT = "it takes a value, and argparse takes every text but an empty one for true"
+
 
 def read(folder: Path, source: str) -> Declared:
     (folder / "train.py").write_text(textwrap.dedent(source))
@@ -30,6 +32,7 @@ def test_options_of_argparse(tmp_path: Path) -> None:
         parser.add_argument("--betas", nargs="+", type=float)
         parser.add_argument("--data", required=True)
         parser.add_argument("--width", default=8 * 4)
+        parser.add_argument("--size", default=size())
         parser.add_argument("file")
         """,
     )
@@ -38,10 +41,11 @@ def test_options_of_argparse(tmp_path: Path) -> None:
         "--opt": Found("opt", "sgd", ("sgd", "adam")),
         "--amp": Found("amp", switch=True),
         "--ema": Found("ema", switch=True),
-        "--fast": Found("fast", False, switch=True),
+        "--fast": Found("fast", False, left=EVERY_TEXT),
         "--betas": Found("betas", several=True),
         "--data": Found("data", required=True),
-        "--width": Found("width"),
+        "--width": Found("width", 32),
+        "--size": Found("size"),
     }
 
 
@@ -52,6 +56,7 @@ def test_options_of_click_and_absl(tmp_path: Path) -> None:
         @click.option("--lr", default=0.1)
         @click.option("--amp/--no-amp", default=True)
         @click.option("--dry", is_flag=True)
+        @click.option("--fast", type=bool, default=False)
         def main(lr, amp, dry): ...
 
         flags.DEFINE_float("decay", 1e-4, "How much.")
@@ -63,6 +68,7 @@ def test_options_of_click_and_absl(tmp_path: Path) -> None:
         "--lr": Found("lr", 0.1),
         "--amp": Found("amp", True, switch=True),
         "--dry": Found("dry", switch=True),
+        "--fast": Found("fast", False),
         "--decay": Found("decay", 1e-4),
         "--bias": Found("bias", True, switch=True),
         "--sizes": Found("sizes", several=True),

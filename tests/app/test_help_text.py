@@ -167,10 +167,37 @@ def test_hydra() -> None:
         ("FALSE", False),
         ("a b", "a b"),
         ("", None),
+        ("(4*64)", 256),
+        ("2**5", 32),
+        ("(0.9, 0.999)", None),
+        ("(dynamic)", None),
+        ("16GB", "16GB"),
+        ("500 steps", "500 steps"),
+        ("2024-01-01", "2024-01-01"),
     ],
 )
 def test_defaults(text: str, value: Any) -> None:
     assert help_text.value_of(text) == value
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("--hidden-sizes 128,64  widths", Found("hidden_sizes")),
+        ("--hidden-sizes 128,64  widths (default: 32,16)", Found("hidden_sizes", "32,16")),
+        ("-s 128,64, --sizes 128,64  widths", Found("sizes")),
+        ("--data path/to/it", Found("data")),
+        ("--amp / --no-amp", Found("amp", switch=True)),
+        ("--amp, --no-amp", Found("amp", switch=True)),
+        ("-v, --verbose", Found("verbose", switch=True)),
+        ("--fast FAST  be so (default: False)", Found("fast", False)),
+        ("--width INTEGER  [default: (4*64)]", Found("width", 256)),
+        ("--memory SIZE  [default 16GB]", Found("memory", "16GB")),
+        ("--memory SIZE  how much, default 16GB", Found("memory")),
+    ],
+)
+def test_kinds_of_options(line: str, found: Found) -> None:
+    assert [*help_text.options(f"options:\n  {line}\n").values()] == [found]
 
 
 @given(st.text(st.sampled_from(" -\n[](){}<>|=:'\"│abAB09.,*/"), max_size=80))

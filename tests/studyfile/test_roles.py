@@ -41,7 +41,25 @@ def sections(*found: Found, command: bool = False) -> dict[str, dict[str, Any]]:
         ("hidden_size", 64, {"fixed": {"hidden_size": 64}}),
         ("activation", "relu", {"fixed": {"activation": "relu"}}),
         ("optimizer", "adam", {"fixed": {"optimizer": "adam"}}),
-        ("batch_size", None, {"fixed": {"batch_size": 128}, "knobs": {"batch_size": "batch_size"}}),
+        ("batch_size", 32, {"fixed": {"batch_size": 32}, "knobs": {"batch_size": "batch_size"}}),
+        ("batch_size", None, {"fixed": {"batch_size": LEFT}}),
+        ("batch_size", "auto", {"fixed": {"batch_size": "auto"}}),
+        ("batch_size", True, {"fixed": {"batch_size": True}}),
+        ("epochs", "500 steps", {"fixed": {"epochs": "500 steps"}}),
+        ("max_epochs", -1, {"fixed": {"max_epochs": -1}}),
+        ("grad_clip", "none", {"fixed": {"grad_clip": "none"}}),
+        ("eval_every", "500 steps", {"fixed": {"eval_every": "500 steps"}}),
+        ("lr_schedule", 3, {"fixed": {"lr_schedule": 3}}),
+        ("learning_rate_warmup", 0.1, {"fixed": {"learning_rate_warmup": 0.1}}),
+        ("learning_rate_warmup", 5, {"fixed": {"learning_rate_warmup": 5}}),
+        ("warmup_epochs", 5, {"fixed": {"warmup_epochs": 5}}),
+        ("warmup", 0.1, {"fixed": {"warmup": 0.1}}),
+        ("lr-warmup-steps", 10, {"fixed": {"lr-warmup-steps": 10},
+                                 "knobs": {"warmup_steps": "lr-warmup-steps"}}),
+        ("test.batch_size", 32, {"fixed": {"test.batch_size": 32}}),
+        ("per-device-eval-batch-size", 8, {"fixed": {"per-device-eval-batch-size": 8}}),
+        ("val_lr", 0.1, {"fixed": {"val_lr": 0.1}}),
+        ("test.steps", 100, {"fixed": {"test.steps": 100}}),
         ("warmup_steps", 10, {"fixed": {"warmup_steps": 10},
                               "knobs": {"warmup_steps": "warmup_steps"}}),
         ("epochs", 5, {"fixed": {"epochs": 5}, "knobs": {"steps": "epochs",
@@ -128,3 +146,46 @@ def test_how_to_ask_about_it(found: Found, comment: str) -> None:
 def test_a_place_is_filled_once() -> None:
     lines = entries([Found("steps", 5), Found("max_steps", 9)], command=True)
     assert [(line.name, line.content) for line in lines] == [("steps", "max_steps")]
+
+
+def test_the_plainest_name_is_the_knob() -> None:
+    several = [Found("teacher.batch_size", 8), Found("test.batch_size", 9), Found("batch_size", 7)]
+    for order in (several, several[::-1]):
+        found = sections(*order)
+        assert found["knobs"] == {"batch_size": "batch_size"}
+        assert found["fixed"] == {one.name: one.default for one in order}
+
+
+@pytest.mark.parametrize("name", ["batch_size", "warmup_steps", "epochs", "grad_clip", "schedule"])
+def test_no_value_is_invented_for_a_command(name: str) -> None:
+    assert entries([Found(name)], command=True) == [
+        Entry("fixed", name, None, "left to the program: no default is known")
+    ]
+    assert entries([Found(name, required=True)], command=True) == [
+        Entry("fixed", name, None, "no default was found: write its value, or remove it")
+    ]
+
+
+@pytest.mark.parametrize("command", [True, False])
+@pytest.mark.parametrize(
+    "found",
+    [
+        Found("api_key", "sk-abcdefghijklmnop"),
+        Found("password", "hunter2", required=True),
+        Found("api_key", None, ("sk-abcdefghijklmnop", "sk-qrstuvwxyzabcdef")),
+    ],
+)
+def test_a_secret_is_left_to_the_program(found: Found, command: bool) -> None:
+    assert entries([found], command=command) == [
+        Entry(
+            "fixed",
+            found.name,
+            None,
+            "left to the program: its default looks like a secret, and a study holds none",
+        )
+    ]
+
+
+def test_why_an_option_is_left() -> None:
+    (entry,) = entries([Found("fast", False, left="it is odd")], command=True)
+    assert (entry.content, entry.comment) == (None, "left to the program: it is odd")

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tunebook.app.constants import constant
 from tunebook.app.help_text import name_of
-from tunebook.core.domains import Value
 from tunebook.studyfile.roles import Found
 
 _STEPS = ("step", "global_step", "epoch", "iter", "iteration")
@@ -23,6 +23,7 @@ _NO_METRICS = ("in", "at", "of", "for", "after", "took", "time", "elapsed", "eta
 _NUMBER = r"[-+.\deinfa]+"
 _LABEL = re.compile(r"([A-Za-z][\w/.\-]*(?: [A-Za-z][\w/.\-]*)?)\s*[:=\[(#]*\s*\Z")
 _TAKES_NO_VALUE = {"store_true", "store_false", "store_const", "count", "help", "version"}
+_EVERY_TEXT = "it takes a value, and argparse takes every text but an empty one for true"
 
 
 @dataclass(frozen=True)
@@ -59,29 +60,32 @@ def _declares(call: ast.Call) -> Iterator[tuple[str, Found]]:
     if name.startswith("DEFINE_") and len(call.args) >= 2 and texts:
         switch = name in ("DEFINE_bool", "DEFINE_boolean")
         several = name in ("DEFINE_list", "DEFINE_multi_float", "DEFINE_multi_integer")
-        yield f"--{texts[0]}", Found(texts[0], _value(call.args[1]), switch=switch, several=several)
+        yield (
+            f"--{texts[0]}",
+            Found(texts[0], constant(call.args[1]), switch=switch, several=several),
+        )
     elif name in ("add_argument", "option"):
         flags = [text for text in texts if text.startswith("-")]
         flag = next((flag for flag in flags if flag.startswith("--")), flags[0] if flags else None)
         if flag is not None:
-            yield flag.split("/")[0], _option(flag, given)
+            yield flag.split("/")[0], _option(flag, given, name == "add_argument")
 
 
-def _option(flag: str, given: dict[str, ast.expr]) -> Found:
+def _option(flag: str, given: dict[str, ast.expr], plain: bool) -> Found:
+    """An option by its keywords; `plain` says that argparse reads it."""
     action = given.get("action")
     choices = _literal(given["choices"]) if "choices" in given else ()
     return Found(
         name_of(flag.split("/")[0]),
-        _value(given["default"]) if "default" in given else None,
+        constant(given.get("default")),
         tuple(choices) if isinstance(choices, list | tuple) else (),
         _literal(given["required"]) is True if "required" in given else False,
         _literal(given.get("is_flag")) is True
         or "/" in flag
         or (action is not None and _literal(action) in _TAKES_NO_VALUE)
-        or isinstance(action, ast.Attribute)
-        # argparse takes every text for true here.
-        or _named(given.get("type")) == "bool",
+        or isinstance(action, ast.Attribute),
         "nargs" in given and _literal(given["nargs"]) != 1,
+        _EVERY_TEXT if plain and _named(given.get("type")) == "bool" else "",
     )
 
 
@@ -180,8 +184,3 @@ def _literal(node: ast.expr | None) -> Any:
         return ast.literal_eval(node)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-
-
-def _value(node: ast.expr) -> Value:
-    value = _literal(node)
-    return value if isinstance(value, bool | int | float | str) else None

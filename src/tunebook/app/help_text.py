@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from tunebook.app.constants import constant_in
 from tunebook.core.domains import Value
 from tunebook.studyfile.roles import Found
 
@@ -19,18 +20,23 @@ _ABSL = re.compile(r"\s+--(?P<no>\[no\])?(?P<name>[\w.\-]+): ?(?P<text>.*)")
 _OPTION = re.compile(r"\s*\*?\s+(?P<spec>-{1,2}\w\S*(?: ?\S+)*?)(?:\s{2,}(?P<text>\S.*))?\s*")
 _FLAG = re.compile(r"--?[A-Za-z][\w.\-]*")
 _KIND = re.compile(r"(?:<[^>]+>|[A-Z][A-Z_]+\b|\[[^\]]*\||\{)")
-_DEFAULT = re.compile(r"[\[(;] ?default(?:s to)?[:=]? ?(?P<value>'[^']*'|\"[^\"]*\"|[^\])(;]*)")
+_DEFAULT = re.compile(
+    r"[\[(;] ?default(?:s to)?[:=]? ?(?P<value>'[^']*'|\"[^\"]*\"|\([^()]*\)|[^\])(;]*)"
+)
+# Another name of the same option; a comma or a slash within a value is none.
+_OTHER = re.compile(r"\s*[,/]\s*(?=-{1,2}[A-Za-z])")
 _REQUIRED = re.compile(r"[\[(]required[\])]", re.IGNORECASE)
 _CHOICES = re.compile(r"\{([^{}]+)\}|\[([^\[\]|]+(?:\|[^\[\]|]+)+)\]|<([^<>|]+(?:\|[^<>|]+)+)>")
 _USAGE = re.compile(r"^ *usage: (.*?)(?:\n *\n|\Z)", re.DOTALL | re.MULTILINE | re.IGNORECASE)
+_ARITHMETIC = re.compile(r"\(.*\)|\d+(?:\.\d+)?(?: ?(?:\*\*?|<<|//?) ?\d+(?:\.\d+)?)+")
 _HYDRA = re.compile(r"^== Config ==\n.*?\n\n(?P<config>.*?)\n\n\nPowered by Hydra", re.M | re.S)
 
 
 def options(text: str) -> dict[str, Found]:
     """The options by their names on the command line, in the order of the help.
 
-    >>> options("  --lr LR, -l LR  how fast (default: 0.1)")
-    {'--lr': Found(name='lr', default=0.1, choices=(), required=False, switch=False, several=False)}
+    >>> options("  --lr LR, -l LR  how fast (default: 0.1)") == {"--lr": Found("lr", 0.1)}
+    True
     """
     required = _needed(text)
     found: dict[str, Found] = {}
@@ -76,7 +82,8 @@ def value_of(text: str) -> Value:
         except ValueError:
             continue
         return number if abs(number) < float("inf") else None
-    return text
+    # What is a tuple, say, is no value of one parameter.
+    return constant_in(text) if _ARITHMETIC.fullmatch(text) else text
 
 
 def name_of(flag: str) -> str:
@@ -123,8 +130,8 @@ def _found(flag: str, spec: str, said: str, required: bool) -> Found:
     default = _DEFAULT.search(said)
     choices = _CHOICES.search(spec)
     listed = re.split(r"[,|]", next(filter(None, choices.groups()))) if choices else []
-    values = re.sub(r"\{[^}]*\}| RANGE\b", "X", spec.split(",")[-1].split("/")[-1]).split()[1:]
-    pair = "/" in spec or re.search(r"(--)\S+, --no-", spec) is not None
+    values = re.sub(r"\{[^}]*\}| RANGE\b", "X", _OTHER.split(spec)[-1]).split()[1:]
+    pair = re.search(r"/\s*-", spec) is not None or re.search(r"(--)\S+, --no-", spec) is not None
     switch = pair or "<bool>" in spec or not (values or choices)
     return Found(
         name_of(flag),

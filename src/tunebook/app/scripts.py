@@ -155,6 +155,7 @@ def _merged(asked: Mapping[str, Found], known: Mapping[str, Found]) -> Iterator[
                 other.required or found.required,
                 other.switch or found.switch,
                 other.several or found.several,
+                other.left,
             ),
         )
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
 from tunebook.core.expressions import names_in
+from tunebook.core.masking import is_secret
 from tunebook.core.space import Fixed, Parameter, Role
 from tunebook.studyfile.layout import inline
 from tunebook.studyfile.problems import shown
@@ -24,7 +25,8 @@ _FACTOR = 30
 class Found(NamedTuple):
     """A parameter that a program has; a default of None is one that is not known.
 
-    A `switch` is an option that takes no value, and `several` one that takes more than one.
+    A `switch` is an option that takes no value, and `several` one that takes more than one. `left`
+    is why the program must be left to choose its value, where that is so.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Found(NamedTuple):
     required: bool = False
     switch: bool = False
     several: bool = False
+    left: str = ""
 
 
 class Entry(NamedTuple):
@@ -53,11 +56,18 @@ Rule: TypeAlias = Callable[[Found], list[Entry]]
 def entries(parameters: Sequence[Found], *, command: bool = False) -> list[Entry]:
     """What a first study does with each parameter; a name that comes again is passed over."""
     lines: dict[tuple[str, str], Entry] = {}
+    knobs: list[tuple[int, Entry]] = []
     for parameter in parameters:
         for entry in _choose(parameter, command)(parameter):
+            if entry.section == "knobs":
+                knobs.append((len(_WORDS.split(parameter.name)), entry))
+                continue
             # A parameter stands in one section only; a knob may have its name.
-            kind = entry.section if entry.section in ("knobs", PLACE) else "parameter"
+            kind = entry.section if entry.section == PLACE else "parameter"
             lines.setdefault((kind, entry.name if kind != PLACE else str(entry.content)), entry)
+    # `batch_size` rather than `teacher.batch_size`, in whichever order they come.
+    for _, entry in sorted(knobs, key=lambda knob: knob[0]):
+        lines.setdefault(("knobs", entry.name), entry)
     return [*lines.values()]
 
 
@@ -66,17 +76,30 @@ def _choose(found: Found, command: bool) -> Rule:
         Parameter(found.name, Role.FIXED, Fixed(None))
     except StudyError:
         return _unusable
-    name = found.name.lower().replace("-", "_")
-    table = [*_COMMAND_RULES.items(), *_RULES.items()] if command else [*_RULES.items()]
-    rule = next((rule for names, rule in table if re.fullmatch(names, name)), None)
+    values = (found.default, *found.choices)
+    if any(isinstance(value, str) and is_secret(found.name, value) for value in values):
+        return _left("its default looks like a secret, and a study holds none")
+    if found.left:
+        return _left(found.left)
+    rule = _rule(found.name.lower().replace("-", "_"), command)
     if command and rule not in _COMMAND_RULES.values():
         if found.switch:
             return _switch
         if found.several:
             return _left("takes several values")
-        if rule in (None, *_HELD) and found.default is None and not found.required:
+        if rule not in _SEARCHED and found.default is None and not found.required:
             return _left("no default is known")
     return rule or _fixed
+
+
+def _rule(name: str, command: bool) -> Rule | None:
+    table = [*_COMMAND_RULES.items(), *_RULES.items()] if command else [*_RULES.items()]
+    for names, rule in table:
+        if found := re.fullmatch(names, name):
+            # `test.batch_size` has no part in training.
+            other = _NOT_TRAINING.intersection(_WORDS.split(found["before"] or ""))
+            return None if other else rule
+    return None
 
 
 def _learning_rate(found: Found) -> list[Entry]:
@@ -149,20 +172,24 @@ def _optimizer(found: Found) -> list[Entry]:
 
 def _batch_size(found: Found) -> list[Entry]:
     why = "never searched: with another batch size everything else must be tuned again"
-    knob = Entry("knobs", "batch_size", found.name)
-    return [Entry("fixed", found.name, 128 if found.default is None else found.default, why), knob]
+    knob = [Entry("knobs", "batch_size", found.name)]
+    return [*_fixed(found, why), *(knob if _is_number(found.default, above=0) else [])]
 
 
 def _warmup(found: Found) -> list[Entry]:
-    return [
-        Entry("fixed", found.name, found.default or 0, "0 until training is seen to be unstable"),
-        Entry("knobs", "warmup_steps", found.name),
-    ]
+    if found.default is None and not found.required:
+        found = found._replace(default=0)
+    lines = _fixed(found, "0 until training is seen to be unstable")
+    # A part of the training, or a number of epochs, is no number of steps.
+    name = found.name.lower().replace("-", "_")
+    steps = name.rpartition(".")[2] == "warmup" or name.endswith(("_steps", "_iters"))
+    whole = isinstance(found.default, int) and _is_number(found.default, above=-1)
+    return [*lines, Entry("knobs", "warmup_steps", found.name)] if steps and whole else lines
 
 
 def _epochs(found: Found) -> list[Entry]:
     lines = _fixed(found, "the budget of a trial, never searched")
-    if found.default is None:
+    if not _is_number(found.default, above=0):
         return lines
     return [*lines, Entry("knobs", "steps", found.name), Entry("knobs", "steps_unit", "epochs")]
 
@@ -170,9 +197,16 @@ def _epochs(found: Found) -> list[Entry]:
 def _knob(knob: str, why: str) -> Rule:
     def rule(found: Found) -> list[Entry]:
         lines = _fixed(found, why)
-        return lines if found.default is None else [*lines, Entry("knobs", knob, found.name)]
+        fits = _is_number(found.default)
+        return [*lines, Entry("knobs", knob, found.name)] if fits else lines
 
     return rule
+
+
+def _schedule(found: Found) -> list[Entry]:
+    lines = _fixed(found)
+    named = isinstance(found.default, str)
+    return [*lines, Entry("knobs", "schedule", found.name)] if named else lines
 
 
 def _place(placeholder: str, why: str) -> Rule:
@@ -184,7 +218,7 @@ def _place(placeholder: str, why: str) -> Rule:
 
 def _max_steps(found: Found) -> list[Entry]:
     # Not a number, or -1 for "as many as the epochs have", is no budget.
-    usable = isinstance(found.default, int | float) and found.default > 0
+    usable = _is_number(found.default, above=0)
     if not usable and not found.required:
         return _left("its default is no budget")(found)
     return [Entry(PLACE, found.name, "max_steps", "the budget of a trial")]
@@ -215,6 +249,10 @@ def _unusable(found: Found) -> list[Entry]:
     return [Entry("fixed", shown(found.name), None, "cannot name a parameter: rename it")]
 
 
+def _is_number(value: Value, above: float = float("-inf")) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > above
+
+
 def _around(default: Value, guess: float) -> dict[str, Any]:
     """One and a half orders of magnitude on either side."""
     usable = isinstance(default, int | float) and 1e-300 < default < 1e300
@@ -223,14 +261,18 @@ def _around(default: Value, guess: float) -> dict[str, Any]:
 
 
 def _table(prefix: str, rows: dict[str, Rule]) -> dict[str, Rule]:
-    return {rf"{prefix}(?:{names})": rule for names, rule in rows.items()}
+    return {rf"(?P<before>{prefix})?(?:{names})": rule for names, rule in rows.items()}
+
+
+_WORDS = re.compile(r"[._\-]")
+_NOT_TRAINING = frozenset({"test", "eval", "evaluation", "val", "valid", "validation", "dev"})
 
 
 _NOT_LEARNT = "it does not change what is learnt"
 _READ = "where it reads from, and on which machine"
 # Whatever stands in front of a name: `adam.learning_rate`, `base_lr`.
 _RULES = _table(
-    r"(?:.*[._])?",
+    r".*[._]",
     {
         "grad(?:ient)?_?clip(?:ping)?(?:_norm)?|clip(?:_grad)?(?:_norm)?|max_grad_norm": _knob(
             "clipping", "held: a remedy for unstable training, not a thing to search"
@@ -251,12 +293,12 @@ _RULES = _table(
         "eval(?:uation)?_(?:interval|every|freq|steps)": _knob(
             "eval_interval", "evaluate by steps, not by time, and equally often in every trial"
         ),
-        "(?:lr_)?(?:schedule|scheduler|decay_type)": _knob("schedule", ""),
+        "(?:lr_)?(?:schedule|scheduler|decay_type)": _schedule,
     },
 )
 # What a program of its own has that a function is given by its run, and what is none of a study's.
 _COMMAND_RULES = _table(
-    r"(?:.*\.)?",
+    r".*\.",
     {
         "(?:random_|rng_)?seed": _place("seed", "equal for paired trials of all settings"),
         "(?:max_|num_|n_|train_|total_|training_)*(?:steps|iters|iterations)": _max_steps,
@@ -278,4 +320,5 @@ _COMMAND_RULES = _table(
         ),
     },
 )
-_HELD = (_depth, _width, _candidate, _optimizer, _later)
+# With a range for those whose default is not known.
+_SEARCHED = (_learning_rate, _weight_decay, _dropout, _label_smoothing, _momentum)
