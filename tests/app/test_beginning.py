@@ -68,6 +68,38 @@ def test_a_first_study_file_needs_a_file_and_a_name(toy: Path) -> None:
     assert not (toy / "a b.yaml").exists()
 
 
+def test_a_signature_with_defaults_is_told_of_and_runs(here: Path) -> None:
+    source = (
+        "def train(run, lr=0.1, layers=3, api_key='sk-abcdefghijklmnop', data=None):\n"
+        "    run.log({'valid/error': lr * layers}, step=1)\n"
+    )
+    (here / "train.py").write_text(source)
+    begun = beginning.write_study_file(["train.py:train"], force=False)
+    assert begun.warnings == (
+        "train.py:train is called with the run alone: the defaults in its signature stay in force "
+        "(lr=0.1, layers=3, api_key, data). To make one a parameter, read run['lr'] in the function, "
+        "and take the '#' from its line in the file.",
+    )
+    content = begun.path.read_text()
+    assert (
+        "# It is called with the run alone, so that these of its arguments keep their defaults: "
+        "lr, layers, api_key, data.\n"
+        "# To make one a parameter, read run[\"lr\"] in the function, and take the '#' from its "
+        "line.\n"
+    ) in content
+    lines = ["  # lr: {log: [0.0033, 3.0]}", "  # layers: 3", "  # learning_rate: lr"]
+    assert all(f"\n{line}" in content for line in lines)
+    assert "sk-" not in content
+    assert studyfile.read(begun.path).space.names == ()
+    run(start.Wish(begun.path, trials=1))
+    for line in lines:
+        content = content.replace(line, line.replace("# ", ""))
+    study = studyfile.parse(content)
+    assert study.space["lr"].source == Float(0.0033, 3.0, log=True)
+    assert study.space["layers"].source == Fixed(3)
+    assert study.knobs.learning_rate == "lr"
+
+
 def test_a_script_with_argparse_runs_as_it_was_written(here: Path) -> None:
     shutil.copy(EXAMPLES / "command_argparse.py", "train.py")
     begun = beginning.write_study_file(["train.py"], force=False)

@@ -59,6 +59,53 @@ def test_helpers_that_are_given_the_run_are_read_too(tmp_path: Path) -> None:
     assert {name for name, _ in found.parameters} == {"width", "depth"}
 
 
+def test_only_what_is_called_with_the_run_is_read(tmp_path: Path) -> None:
+    found = inspect(
+        tmp_path,
+        """
+        def unrelated(run):
+            run.log({"not/this": 1})
+            return run["not this"]
+
+        def uncalled(run):
+            return train(run)
+
+        def deep(settings):
+            return settings["deep"]
+
+        def build(size, r):
+            return again(other=r, size=size)
+
+        def again(size, other):
+            other.log({"again": 1})
+            return build(size, other) + deep(other.params) + size["not this"]
+
+        class Trainer:
+            def train(self, run):
+                return run["not this"]
+
+            def fit(self, now):
+                return now["fit"]
+
+        def train(run):
+            unrelated(None)
+            params = run.params
+            deep(params)
+            build({}, run)
+            Trainer().fit(run)
+        """,
+    )
+    assert [name for name, _ in found.parameters] == ["deep", "fit"]
+    assert found.metrics == ("again",)
+
+
+def test_arguments_that_no_run_fills_in(tmp_path: Path) -> None:
+    source = "def train(run, lr=0.1, size=2**5, *rest, act='relu', data=load(), **more): run['wd']"
+    found = inspect(tmp_path, source)
+    assert found.parameters == (("wd", None),)
+    assert found.arguments == (("lr", 0.1), ("size", 32), ("act", "relu"), ("data", None))
+
+
 def test_metrics_are_found_in_log_calls_helpers_and_results(tmp_path: Path) -> None:
     found = inspect(
         tmp_path,
@@ -111,6 +158,12 @@ def test_the_metric_that_decides(names: list[str], chosen: Metric | None) -> Non
     [
         ("def trian(run): pass", r"train\.py has no function 'train'; did you mean 'trian'\?"),
         ("def train(): pass", r"train must take one argument, the run: def train\(run\)"),
+        (
+            "def train(run, data, lr=0.1): pass",
+            r"train is called with the run alone, but also takes data; read run\['data'\] in it "
+            r"instead: def train\(run\)",
+        ),
+        ("def train(run, *, a, b): pass", "but also takes a, b; read"),
         ("def train(run:", r"cannot read .*train\.py: '\(' was never closed in line 1"),
         ("x = '\0'", r"cannot read .*train\.py: .*null bytes"),
     ],

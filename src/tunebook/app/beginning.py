@@ -12,6 +12,7 @@ from pathlib import Path
 from tunebook.app import inspection, places, scripts
 from tunebook.app.start import write_text
 from tunebook.core.errors import ProgramError, StudyError
+from tunebook.core.masking import is_secret
 from tunebook.core.objective import Metric
 from tunebook.execution import programs
 from tunebook.execution.commands import search_path
@@ -26,7 +27,8 @@ _ANY = Metric("valid/error")
 class Begun:
     """The file that was written, for what, and which parameters still lack a value.
 
-    `metric` tells whether the program names one; `form` is "function" or "command".
+    `metric` tells whether the program names one; `form` is "function" or "command". `warnings` are
+    sentences on what the file cannot say for the program.
     """
 
     path: Path
@@ -34,6 +36,7 @@ class Begun:
     program: str
     lacking: tuple[str, ...]
     metric: bool
+    warnings: tuple[str, ...] = ()
 
 
 def write_study_file(
@@ -98,11 +101,28 @@ def _for_function(reference: str, output: Path | None, name: str | None, force: 
         found.parameters,
         metric.name,
         metric.better,
+        found.arguments,
     )
     space = parse(content, str(path)).space
     write_text(path, content)
     lacking = tuple(parameter for parameter, _ in found.parameters if parameter not in space)
-    return Begun(path, "function", reference, lacking, True)
+    return Begun(path, "function", reference, lacking, True, _defaults_in_force(reference, found))
+
+
+def _defaults_in_force(reference: str, found: inspection.Program) -> tuple[str, ...]:
+    if not found.arguments:
+        return ()
+    shown = ", ".join(
+        name
+        if value is None or (isinstance(value, str) and is_secret(name, value))
+        else f"{name}={value!r}"
+        for name, value in found.arguments
+    )
+    return (
+        f"{reference} is called with the run alone: the defaults in its signature stay in force "
+        f"({shown}). To make one a parameter, read run[{found.arguments[0][0]!r}] in the function, "
+        "and take the '#' from its line in the file.",
+    )
 
 
 def _for_command(

@@ -52,8 +52,8 @@ def _number(node: ast.expr | None) -> int | float | None:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             return _within(value)
         case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
-            value = _number(operand)
-            return -value if value is not None and isinstance(sign, ast.USub) else value
+            number = _number(operand)
+            return -number if number is not None and isinstance(sign, ast.USub) else number
         case ast.BinOp(left=left, op=sign, right=right):
             return _apply(_BINARY.get(type(sign)), _number(left), _number(right))
     return None

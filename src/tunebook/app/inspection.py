@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from tunebook.app.constants import constant
 from tunebook.core.domains import Value
 from tunebook.core.errors import ProgramError, did_you_mean
 from tunebook.core.objective import Metric
@@ -29,10 +30,12 @@ class Program:
     """The parameters that a training function reads, with their defaults, and what it logs.
 
     A default is known where it is written `run.params.get("name", 0.1)`; elsewhere it is None.
+    `arguments` are those of the signature that no run fills in, with their defaults.
     """
 
     parameters: tuple[tuple[str, Value], ...]
     metrics: tuple[str, ...]
+    arguments: tuple[tuple[str, Value], ...] = ()
 
 
 def inspect_program(path: Path, function: str) -> Program:
@@ -44,18 +47,23 @@ def inspect_program(path: Path, function: str) -> Program:
     arguments = _arguments(functions[function])
     if not arguments:
         raise ProgramError(f"{function} must take one argument, the run: def {function}(run)")
-    run = arguments[0]
-    # A helper that is given the run calls it by the same name.
-    own = [functions[function], *(f for f in functions.values() if run in _arguments(f))]
+    others = _other_arguments(functions[function])
+    if lacking := [name for name, default in others.items() if default is None]:
+        raise ProgramError(
+            f"{function} is called with the run alone, but also takes {', '.join(lacking)}; "
+            f"read run[{lacking[0]!r}] in it instead: def {function}(run)"
+        )
     parameters: dict[str, Value] = {}
-    for one in own:
+    metrics: dict[str, None] = {}
+    for one, run in _given_the_run(functions[function], arguments[0], functions):
         known = {run, *_other_names(one, run)}
         for name, default in (found for node in ast.walk(one) for found in _read(node, known)):
             if parameters.get(name) is None:
                 parameters[name] = default
-    metrics = dict.fromkeys(name for one in own for name in _logged(one, run, functions))
+        metrics |= dict.fromkeys(_logged(one, run, functions))
     metrics |= dict.fromkeys(_returned(functions[function]))
-    return Program(tuple(parameters.items()), tuple(metrics))
+    fixed = tuple((name, constant(default)) for name, default in others.items())
+    return Program(tuple(parameters.items()), tuple(metrics), fixed)
 
 
 def can_train(path: Path, function: str, *, sure: bool = False) -> bool:
@@ -66,9 +74,7 @@ def can_train(path: Path, function: str, *, sure: bool = False) -> bool:
     found = _functions(path).get(function)
     if found is None:
         return False
-    arguments = found.args
-    needed = len(_arguments(found)) - len(arguments.defaults)
-    if not _arguments(found) or needed > 1 or any(d is None for d in arguments.kw_defaults):
+    if not _arguments(found) or None in _other_arguments(found).values():
         return False
     program = inspect_program(path, function)
     return sure or bool(program.parameters or program.metrics)
@@ -101,11 +107,49 @@ def _functions(path: Path) -> dict[str, Function]:
         raise ProgramError(f"cannot read {path}: {error.msg} in line {error.lineno}") from None
     except (OSError, ValueError) as error:
         raise ProgramError(f"cannot read {path}: {error}") from None
-    return {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
+    nested = {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
+    # A method may have the name of a function of the file.
+    return nested | {node.name: node for node in tree.body if isinstance(node, Function)}
 
 
 def _arguments(function: Function) -> list[str]:
     return [argument.arg for argument in (*function.args.posonlyargs, *function.args.args)]
+
+
+def _other_arguments(function: Function) -> dict[str, ast.expr | None]:
+    """The arguments behind the first, each with its default, or None where it has none."""
+    names, defaults = _arguments(function), function.args.defaults
+    given = [*([None] * (len(names) - len(defaults))), *defaults]
+    only = (argument.arg for argument in function.args.kwonlyargs)
+    return dict(zip(names[1:], given[1:], strict=True)) | dict(
+        zip(only, function.args.kw_defaults, strict=True)
+    )
+
+
+def _given_the_run(
+    function: Function, run: str, functions: dict[str, Function]
+) -> list[tuple[Function, str]]:
+    """A function and those that it hands the run to, and they in turn; each with its name there."""
+    found = [(function, run)]
+    for one, name in found:
+        known = {name, *_other_names(one, name)}
+        for call in (node for node in ast.walk(one) if isinstance(node, ast.Call)):
+            match call.func:
+                case ast.Name(id=called) | ast.Attribute(attr=called) if called in functions:
+                    helper = functions[called]
+                    argument = _receives(helper, call, known)
+                    if argument is not None and (helper, argument) not in found:
+                        found.append((helper, argument))
+    return found
+
+
+def _receives(helper: Function, call: ast.Call, run: Collection[str]) -> str | None:
+    """The argument of a helper that a call fills with the run."""
+    names = _arguments(helper)
+    bound = isinstance(call.func, ast.Attribute) and names[:1] in (["self"], ["cls"])
+    pairs = [*zip(names[1:] if bound else names, call.args, strict=False)]
+    pairs += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+    return next((name for name, value in pairs if _is_run(value, run)), None)
 
 
 def _other_names(function: Function, run: str) -> Iterator[str]:
@@ -127,15 +171,7 @@ def _read(node: ast.AST, run: Collection[str]) -> Iterator[tuple[str, Value]]:
             func=ast.Attribute(value=source, attr="get"),
             args=[ast.Constant(value=str(name)), *defaults],
         ) if _is_run(source, run):
-            yield name, _default(defaults)
-
-
-def _default(defaults: Sequence[ast.expr]) -> Value:
-    try:
-        value = ast.literal_eval(defaults[0]) if defaults else None
-    except ValueError:
-        return None
-    return value if isinstance(value, bool | int | float | str) else None
+            yield name, constant(defaults[0]) if defaults else None
 
 
 def _is_run(node: ast.expr, run: Collection[str]) -> bool:

@@ -20,15 +20,23 @@ def template(
     parameters: Sequence[tuple[str, Value]] = (),
     metric: str = "valid/error",
     better: Better = "lower",
+    arguments: Sequence[tuple[str, Value]] = (),
 ) -> str:
     """The text of a first study file for a training function.
 
     `parameters` are names with default values; None stands for a default that is not known. With no
-    parameters, the file proposes a learning rate.
+    parameters, the file proposes a learning rate. `arguments` are others of the signature, which
+    the run does not fill in: what they could be stands in comments.
     """
-    found = [Found(name, default) for name, default in parameters] or [Found("learning_rate")]
+    found = [Found(name, default) for name, default in parameters]
+    known = {name for name, _ in parameters}
+    proposed = [Found(name, default) for name, default in arguments if name not in known]
+    lines = entries(found or ([] if proposed else [Found("learning_rate")]))
     what = _PROGRAM.format(program=inline(program))
-    return _fill(study, what, entries(found), metric, better, f"max_steps: {_STEPS}")
+    if arguments:
+        what += _ARGUMENTS.format(names=", ".join(n for n, _ in arguments), name=arguments[0][0])
+    budget = f"max_steps: {_STEPS}"
+    return _fill(study, what, lines, metric, better, budget, entries(proposed))
 
 
 def command_template(
@@ -71,7 +79,13 @@ def command_template(
 
 
 def _fill(
-    study: str, what: str, lines: Sequence[Entry], metric: str, better: Better, budget: str
+    study: str,
+    what: str,
+    lines: Sequence[Entry],
+    metric: str,
+    better: Better,
+    budget: str,
+    proposed: Sequence[Entry] = (),
 ) -> str:
     far = "low" if better == "lower" else "high"
     return _TEXT.format(
@@ -80,7 +94,7 @@ def _fill(
         what=what,
         objective=inline({"metric": metric, "better": better}),
         budget=budget,
-        **{section: _section(section, lines) for section in _EXAMPLES},
+        **{section: _section(section, lines, proposed) for section in _EXAMPLES},
     )
 
 
@@ -117,8 +131,9 @@ def _escaped(argument: str) -> str:
     return argument.replace("{", "{{").replace("}", "}}")
 
 
-def _section(section: str, lines: Sequence[Entry]) -> str:
+def _section(section: str, lines: Sequence[Entry], proposed: Sequence[Entry]) -> str:
     own = [_line(entry) for entry in lines if entry.section == section]
+    own += [f"# {_line(e).removeprefix('# ')}" for e in proposed if e.section == section]
     return "\n  ".join([f"{section}:", *(own or [f"# {_EXAMPLES[section]}"])])
 
 
@@ -144,6 +159,9 @@ _PROGRAM = """\
 # The file and the function that trains one model. For any other script, write instead of it, say,
 # command: [python, train.py, "{{overrides}}"]
 program: {program}"""
+_ARGUMENTS = """
+# It is called with the run alone, so that these of its arguments keep their defaults: {names}.
+# To make one a parameter, read run["{name}"] in the function, and take the '#' from its line."""
 _COMMAND = """\
 # The command of one trial. It runs in the folder of this file, and no shell reads it.
 command:

@@ -54,6 +54,19 @@ def test_a_mistake_is_told_in_a_sentence(
     assert "Traceback" not in done.err
 
 
+def test_a_note_of_defaults_goes_to_the_error_stream(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("fit.py").write_text("def train(run, lr=0.1):\n    return run['wd']\n")
+    done = call(capsys, "init", "fit.py:train")
+    assert done.err == (
+        "Note: fit.py:train is called with the run alone: the defaults in its signature stay in "
+        "force (lr=0.1). To make one a parameter, read run['lr'] in the function, and take the '#' "
+        "from its line in the file.\n"
+    )
+    assert "Note" not in done.out
+
+
 def test_a_file_with_a_function_is_enough(toy: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done = call(capsys, "init", "train.py")
     assert done.out.splitlines()[0] == (

@@ -46,6 +46,8 @@ def init(
     else:
         named = f"options of the command: {begun.program}"
     typer.echo(f"Wrote {begun.path}, with the {named}.")
+    for warning in begun.warnings:
+        typer.echo(f"Note: {warning}", err=True)
     if begun.lacking:
         typer.echo(f"These have no value yet; write one into the file: {', '.join(begun.lacking)}")
     if not begun.metric:
