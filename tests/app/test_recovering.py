@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,8 @@ from contracts.store_contract import CODE, COMPLETE, STUDY, logged, proposal
 from tunebook.app import recovering
 from tunebook.core.errors import StoreError, StudyOwned
 from tunebook.core.events import Finished
+from tunebook.core.trials import Attempt
+from tunebook.execution.spec import Spec, Terms
 from tunebook.running.ownership import owned
 from tunebook.storage.sqlite import open_store
 
@@ -32,7 +36,10 @@ def test_a_whole_book_is_left_alone(folder: Path) -> None:
     found = recovering.recover(folder)
     assert found == recovering.check(folder)
     assert found.is_whole
-    assert recovering.text(found).endswith("is whole: every page, key and value can be read.")
+    assert recovering.text(found).endswith(
+        "is whole: every page, key and value can be read, and the files of its attempts say the "
+        "same."
+    )
     assert not list(folder.glob("*.damaged-*"))
 
 
@@ -64,3 +71,26 @@ def test_a_missing_book_is_made_from_files_and_nothing_from_nothing(
     assert recovering.recover(folder).kept is None
     with pytest.raises(StoreError, match="nor files of one"):
         recovering.check(tmp_path / "empty")
+
+
+def test_a_flipped_digit_is_found_and_mended_from_the_attempts_own_file(folder: Path) -> None:
+    with open_store(folder, readonly=True) as store:
+        (record,) = store.results("depth")
+    attempt = Attempt(record.trial, 1, record.attempts[0].token, record.attempts[0].folder)
+    Spec(attempt, Terms.of(STUDY)).write()
+    assert recovering.check(folder).is_whole
+    with closing(sqlite3.connect(folder / "book.db")) as book:
+        text = ('"learning_rate":0.0001', '"learning_rate":0.0009')
+        book.execute("UPDATE trials SET spec = replace(spec, ?, ?)", text)
+        book.commit()
+    line = "trial 1: learning_rate is 0.0009 in the book, and 0.0001 in the attempt's own file"
+    found = recovering.check(folder)
+    assert not found.is_whole
+    assert found.flaws == (f"depth: {line}",)
+    done = recovering.recover(folder)
+    told = recovering.text(done)
+    assert f"    the files count: {line}\n" in told
+    assert told.endswith("What the book said otherwise than the files is told above: look at it.")
+    assert recovering.check(folder).is_whole
+    with open_store(folder, readonly=True) as store:
+        assert store.results("depth")[1].trial == record.trial

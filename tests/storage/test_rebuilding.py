@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 from contracts import oracle
 from contracts.store_contract import CODE, COMPLETE, CRASHED, STUDY, assert_same, logged, proposal
 from tunebook.core.events import Event, Finished
+from tunebook.core.study import Budget
 from tunebook.core.trials import Attempt
 from tunebook.storage.definitions import Shelf
 from tunebook.storage.rebuilding import LOST_POINTS, Recovered, rebuild
 from tunebook.storage.remains import Remains, remains
-from tunebook.storage.restoring import Story
+from tunebook.storage.restoring import LOST_ENDING, Story
 from tunebook.storage.salvage import Salvaged, salvage
 from tunebook.storage.sqlite import open_store
 
@@ -146,3 +148,52 @@ def test_a_folder_of_another_attempt_is_not_used(tmp_path: Path) -> None:
         case.stories[folder] = Story(other, ())
     assert case.rebuild(remains(case.found)).from_spools == 0
     assert_same(case.trials(), case.before)
+
+
+def test_a_configuration_is_taken_from_the_attempts_own_file_and_the_difference_told(
+    tmp_path: Path,
+) -> None:
+    case = Case(tmp_path)
+    left = changed_remains(case, '"learning_rate":0.0001', '"learning_rate":0.0007')
+    made = case.rebuild(left)
+    assert made.lost == ()
+    assert made.differences == (
+        "trial 1: learning_rate is 0.0007 in the book, and 0.0001 in the attempt's own file",
+    )
+    assert [record.trial for record in case.trials()] == [record.trial for record in case.before]
+
+
+def test_without_its_file_a_configuration_is_the_books(tmp_path: Path) -> None:
+    case = Case(tmp_path)
+    left = changed_remains(case, '"learning_rate":0.0001', '"learning_rate":0.0007')
+    case.stories.clear()
+    assert case.rebuild(left).differences == ()
+    assert case.trials()[0].trial.config["learning_rate"] == 0.0007
+
+
+def test_a_definition_is_taken_from_its_own_file(tmp_path: Path) -> None:
+    case = Case(tmp_path)
+    left = replace(remains(case.found), studies={1: replace(STUDY, budget=Budget(900))})
+    (line,) = case.rebuild(left).differences
+    assert line.startswith("the study's definition, from the book to its own file: ~ budget: ")
+    with open_store(tmp_path, readonly=True) as store:
+        assert store.studies() == (STUDY,)
+
+
+def test_an_ending_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    case = Case(tmp_path)
+    case.stories.clear()
+    rows = [{**row, "outcome": b"\xff"} for row in case.found.rows["attempts"][-1:]]
+    attempts = (*case.found.rows["attempts"][:-1], *rows)
+    left = remains(Salvaged({**case.found.rows, "attempts": attempts}, {}))
+    made = case.rebuild(left)
+    assert made.lost == ("trial 3: how attempt 1 ended",)
+    assert case.trials()[2].outcome == LOST_ENDING
+
+
+def changed_remains(case: Case, before: str, after: str) -> Remains:
+    """What remains of a book in which a digit of the first trial was flipped."""
+    first, *others = case.found.rows["trials"]
+    assert before in first["spec"]
+    flipped = {**first, "spec": first["spec"].replace(before, after)}
+    return remains(Salvaged({**case.found.rows, "trials": (flipped, *others)}, {}))

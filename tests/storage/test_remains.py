@@ -84,3 +84,30 @@ def test_attempts_and_studies_that_are_damaged(book: Path) -> None:
     assert only(after(book, "UPDATE attempts SET outcome = 'x'")).outcome is None
     assert after(book, "UPDATE attempts SET code = 'x'").trials[1][1].attempts == {}
     assert after(book, "UPDATE studies SET spec = 'x'").studies == {}
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE trials SET spec = replace(spec, 'blocks', CAST(X'62FF6F636B73' AS TEXT))",
+        "UPDATE attempts SET token = CAST(X'FF' AS TEXT)",
+        "UPDATE attempts SET code = CAST(X'FF' AS TEXT)",
+    ],
+)
+def test_text_that_is_no_text_is_damaged_and_not_another_text(book: Path, statement: str) -> None:
+    left = after(book, statement)
+    assert not any(trial.attempts for trial in left.trials.get(1, {}).values())
+
+
+def test_details_that_are_damaged_are_left_out(book: Path) -> None:
+    kept = only(
+        after(
+            book,
+            "UPDATE attempts SET host = CAST(X'FF' AS TEXT), seconds = 'x', pid = 'y', "
+            "outcome = replace(outcome, 'done', CAST(X'FF' AS TEXT))",
+        )
+    )
+    assert (kept.row["host"], kept.row["seconds"], kept.row["pid"]) == ("", 0.0, None)
+    assert (kept.outcome, kept.unended) == (None, True)
+    assert only(after(book, "UPDATE notes SET text = CAST(X'FF' AS TEXT)")).notes == ()
+    assert only(after(book, "UPDATE columns SET metric = CAST(X'FF' AS TEXT)")).broken

@@ -18,6 +18,7 @@ from tunebook.files.atomic import sync
 from tunebook.running.ownership import owned, owners
 from tunebook.running.stories import tell
 from tunebook.storage.checking import flaws
+from tunebook.storage.comparing import differences
 from tunebook.storage.definitions import Shelf
 from tunebook.storage.migrations import VERSION
 from tunebook.storage.rebuilding import Recovered, rebuild
@@ -49,7 +50,7 @@ class Recovery:
 
 
 def check(folder: Path) -> Recovery:
-    """Only look: every page, key and value of a book."""
+    """Only look: every page, key and value of a book, and whether its attempts' files agree."""
     book = folder.absolute() / BOOK
     if not book.exists():
         if not _shelf(folder).read():
@@ -57,7 +58,7 @@ def check(folder: Path) -> Recovery:
                 f"no book in {folder}, nor files of one; choose another folder with `--dir`"
             )
         return Recovery(str(book), ("it is missing, but the files of its attempts are there",))
-    return Recovery(str(book), flaws(book))
+    return Recovery(str(book), flaws(book) or differences(book, _shelf(folder), tell))
 
 
 def recover(folder: Path) -> Recovery:
@@ -94,7 +95,10 @@ def data(found: Recovery) -> dict[str, Any]:
 def text(found: Recovery) -> str:
     """For people."""
     if not found.flaws:
-        return f"{found.book} is whole: every page, key and value can be read."
+        return (
+            f"{found.book} is whole: every page, key and value can be read, and the files of its "
+            "attempts say the same."
+        )
     lines = [f"{found.book} is damaged:", *(f"  {flaw}" for flaw in found.flaws)]
     if found.studies is None:
         return "\n".join([*lines, "Nothing was changed. To make a new book: tunebook recover"])
@@ -106,8 +110,11 @@ def text(found: Recovery) -> str:
             f"{study.from_spools} read from their own spools)"
         )
         lines += [f"    lost: {line}" for line in study.lost]
+        lines += [f"    the files count: {line}" for line in study.differences]
     whole = found.is_whole
     lines.append("Nothing was lost." if whole else "What was lost is run again by: tunebook run")
+    if any(study.differences for study in found.studies):
+        lines.append("What the book said otherwise than the files is told above: look at it.")
     return "\n".join(lines)
 
 

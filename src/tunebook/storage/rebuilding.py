@@ -1,8 +1,9 @@
 """A new book from what is left of a damaged one, and from the files of the attempts themselves.
 
-What an attempt's spool says counts more than what the book said of it: each of its records has a
-checksum. The book has what no spool holds: how those ended that could not say so themselves, and
-the attempts whose folders are gone.
+What an attempt's own files say counts more than what the book said of it: its configuration was
+written once, and each record of its spool has a checksum. Where the two differ, both are told. The
+book has what no file holds: how those ended that could not say so themselves, and the attempts
+whose folders are gone.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tunebook.core.events import Finished, Logged
 from tunebook.core.representation import listed
 from tunebook.core.study import Study
 from tunebook.core.trials import Outcome, OutcomeKind, Trial
-from tunebook.storage import schema
+from tunebook.storage import comparing, schema
 from tunebook.storage.claims import insert_trial
 from tunebook.storage.connections import create_book, durable, open_engine
 from tunebook.storage.definitions import Shelf
@@ -37,7 +38,10 @@ LOST_POINTS = Outcome(OutcomeKind.CRASHED, "its points were lost with the book")
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """What was recovered of a study: how much, how many attempts by their spools, what is lost."""
+    """What was recovered of a study: how much, how many attempts by their spools, what is lost.
+
+    `differences` are what the damaged book said otherwise than the files, which count.
+    """
 
     study: str
     trials: int
@@ -45,6 +49,7 @@ class Recovered:
     ended: int
     from_spools: int
     lost: tuple[str, ...]
+    differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,7 @@ class _Made:
     ended: bool
     told: bool
     lost: tuple[str, ...]
+    differences: tuple[str, ...] = ()
 
 
 def rebuild(book: Path, left: Remains, shelf: Shelf, tell: Tell) -> tuple[Recovered, ...]:
@@ -62,7 +68,7 @@ def rebuild(book: Path, left: Remains, shelf: Shelf, tell: Tell) -> tuple[Recove
     engine = open_engine(book, readonly=False)
     try:
         with durable(engine).begin() as connection:
-            studies = _studies(left, shelf)
+            studies, changed = _studies(left, shelf)
             made = []
             for key, study in sorted(studies.items()):
                 row = {"id": key, "name": study.name, "spec": dumps(study)}
@@ -70,17 +76,29 @@ def rebuild(book: Path, left: Remains, shelf: Shelf, tell: Tell) -> tuple[Recove
                 kept = left.trials.get(key, {})
                 folder = None if shelf.is_foreign(key) else shelf.root / str(key)
                 done = _study(connection, key, study, kept, folder, tell)
+                done = replace(done, differences=(*changed.get(key, ()), *done.differences))
                 made.append(_with_doubt(done, left))
             return (*made, *_without_definition(left, shelf, studies))
     finally:
         engine.dispose()
 
 
-def _studies(left: Remains, shelf: Shelf) -> dict[int, Study]:
-    """The studies of the new book by their keys: those of the old one, and those with a file."""
+def _studies(left: Remains, shelf: Shelf) -> tuple[dict[int, Study], dict[int, tuple[str, ...]]]:
+    """The studies of the new book by their keys, and what the old one said otherwise of them.
+
+    They are those of the old one, and those with a file. A file counts where the two differ in what
+    may never change; of all else, such as the number of trials, the book knows the latest.
+    """
     names = {study.name for study in left.studies.values()}
-    files = {k: study for k, study in shelf.read().items() if study.name not in names}
-    return {**files, **left.studies}
+    own = shelf.read()
+    files = {key: study for key, study in own.items() if study.name not in names}
+    changed = {
+        key: lines
+        for key, study in left.studies.items()
+        if key in own and own[key].name == study.name
+        if (lines := tuple(comparing.of_study(study, own[key])))
+    }
+    return {**files, **left.studies, **{key: own[key] for key in changed}}, changed
 
 
 def _without_definition(
@@ -120,6 +138,7 @@ def _study(
             *(line for attempt in made for line in attempt.lost),
             *_in_words(gone),
         ),
+        differences=tuple(line for attempt in made for line in attempt.differences),
     )
 
 
@@ -159,14 +178,27 @@ def _attempts(
     numbers = sorted({*known, *stories})
     if not numbers:
         return
-    trial = kept.trial if kept is not None else next(iter(stories.values())).attempt.trial
+    # A folder that is another attempt's says nothing of this trial.
+    own = {
+        number: story.attempt.trial
+        for number, story in stories.items()
+        if number not in known or known[number].row["token"] == story.attempt.token
+    }
+    if own:
+        trial = next(iter(own.values()))
+    else:
+        assert kept is not None, "an attempt is known to the book or by its folder"
+        trial = kept.trial
     trial = replace(trial, study=study)
+    changed = tuple(comparing.of_trial(kept.trial, trial)) if kept is not None else ()
     trial_key = insert_trial(connection, key, trial.number, trial)[0]
     for number in numbers:
         last = number == numbers[-1]
-        yield _attempt(
+        made = _attempt(
             connection, key, trial_key, trial, known.get(number), stories.get(number), last
         )
+        yield replace(made, differences=(*changed, *made.differences))
+        changed = ()
 
 
 def _attempt(
@@ -178,12 +210,17 @@ def _attempt(
     story: Story | None,
     last: bool,
 ) -> _Made:
-    lost = []
+    lost: list[str] = []
+    changed: tuple[str, ...] = ()
     pointless = False
     if kept is not None:
         attempt = kept.attempt(trial)
         if story is not None and story.attempt.token != attempt.token:
             story = None  # the folder is another attempt's
+        if story is not None:
+            changed = tuple(
+                comparing.of_attempt(trial.number, attempt.number, kept.code, kept.outcome, story)
+            )
         pointless = _copy(connection, trial_key, kept, story) and kept.broken
         if pointless:
             lost.append(f"trial {trial.number}: points of attempt {attempt.number}")
@@ -193,14 +230,15 @@ def _attempt(
         insert_attempt(connection, key, attempt)
     for event in story.events if story is not None else ():
         append_event(connection, event)
+    ended = not last or (kept is not None and kept.unended)
     # What has ended stays as it ended: a second ending is refused.
     if pointless and kept is not None and kept.outcome is not None:
         append_event(connection, Finished(attempt, LOST_POINTS, float(kept.row["seconds"])))
     elif kept is not None and kept.outcome is not None:
         append_event(connection, Finished(attempt, kept.outcome, float(kept.row["seconds"])))
-    elif not last and append_event(connection, Finished(attempt, LOST_ENDING, 0.0)):
+    elif ended and append_event(connection, Finished(attempt, LOST_ENDING, 0.0)):
         lost.append(f"trial {trial.number}: how attempt {attempt.number} ended")
-    return _Made(_has_ended(kept, story) or not last, story is not None, tuple(lost))
+    return _Made(_has_ended(kept, story) or ended, story is not None, tuple(lost), changed)
 
 
 def _copy(connection: Connection, trial_key: int, kept: KeptAttempt, story: Story | None) -> bool:
@@ -209,7 +247,8 @@ def _copy(connection: Connection, trial_key: int, kept: KeptAttempt, story: Stor
     told = max((event.offset for event in _logged(story)), default=0)
     copied = story is None or told < row["offset"]
     values = {name: row[name] for name in (_AS_KNOWN + _HOW_FAR if copied else _AS_KNOWN)}
-    values |= {"number": row["number"], "token": row["token"], "code": dumps(kept.code)}
+    code = kept.code if story is None else story.attempt.trial.code
+    values |= {"number": row["number"], "token": row["token"], "code": dumps(code)}
     inserted = connection.execute(insert(schema.attempts), {"trial": trial_key, **values})
     key = inserted.lastrowid
     if copied:

@@ -19,7 +19,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class KeptAttempt:
-    """An attempt as the book knew it; `broken` if points of it are known to be lost."""
+    """An attempt as the book knew it; `broken` if points of it are known to be lost.
+
+    It is `unended` if it has ended in a way that cannot be read.
+    """
 
     row: Row
     code: Code
@@ -27,6 +30,7 @@ class KeptAttempt:
     notes: tuple[str, ...]
     points: tuple[tuple[Row, tuple[Row, ...]], ...]
     broken: bool
+    unended: bool = False
 
     def attempt(self, trial: Trial) -> Attempt:
         return Attempt(trial, self.row["number"], self.row["token"], folder="")
@@ -73,24 +77,30 @@ def _attempts(found: Salvaged) -> dict[int, dict[int, KeptAttempt]]:
     """The attempts by the key of their trial and their number."""
     notes: dict[int, list[str]] = defaultdict(list)
     for row in found.rows["notes"]:
-        notes[row["attempt"]].append(str(row["text"]))
+        if isinstance(row["text"], str):
+            notes[row["attempt"]].append(row["text"])
     points, broken = _points(found)
     kept: dict[int, dict[int, KeptAttempt]] = defaultdict(dict)
     for row in found.rows["attempts"]:
         code = _value(row["code"], Code)
-        if code is None or not _are_numbers(row, "trial", "number", "offset", "last_step"):
+        known = isinstance(row["token"], str) and code is not None
+        if not known or not _are_numbers(row, "trial", "number", "offset", "last_step"):
             continue
+        assert code is not None
         key = row["id"]
         own = points.get(key, [])
         # The last step that was logged must be there, or points after it are missing.
-        reached = max((block["last_step"] for block, _ in own), default=row["resumed_at"] or -1)
+        sound = {**row, **_sound(row)}
+        reached = max((block["last_step"] for block, _ in own), default=sound["resumed_at"] or -1)
+        outcome = _value(row["outcome"], Outcome)
         kept[row["trial"]][row["number"]] = KeptAttempt(
-            row=row,
+            row=sound,
             code=code,
-            outcome=_value(row["outcome"], Outcome),
+            outcome=outcome,
             notes=tuple(notes[key]),
             points=tuple(own),
             broken=key in broken or reached < row["last_step"],
+            unended=outcome is None and row["outcome"] is not None,
         )
     return kept
 
@@ -119,6 +129,8 @@ def _is_whole(block: Row, column: Row) -> bool:
         ends = (int(steps[0]), int(steps[-1]))
     except (StoreError, TypeError, ValueError, IndexError):
         return False
+    if not isinstance(column["metric"], str):
+        return False
     rises = bool((steps[1:] > steps[:-1]).all())
     return rises and ends == (block["first_step"], block["last_step"])
 
@@ -136,12 +148,27 @@ def _trial(row: Row) -> Trial | None:
 
 
 def _value(text: Any, kind: type[T]) -> T | None:
-    """The value in a text, if it is of this kind."""
+    """The value in a text, if it is of this kind; bytes are a text that is damaged."""
+    if not isinstance(text, str):
+        return None
     try:
         value = loads(text)
     except (StoreError, TypeError):
         return None
     return value if isinstance(value, kind) else None
+
+
+def _sound(row: Row) -> Row:
+    """What nothing hangs on, without what is not of its kind."""
+    return {
+        "host": row["host"] if isinstance(row["host"], str) else "",
+        "seconds": row["seconds"] if isinstance(row["seconds"], int | float) else 0.0,
+        "claimed_at": row["claimed_at"] if isinstance(row["claimed_at"], int | float) else 0.0,
+        **{
+            name: row[name] if isinstance(row[name], int) else None
+            for name in ("pid", "source", "resumed_at")
+        },
+    }
 
 
 def _are_numbers(row: Row, *names: str) -> bool:

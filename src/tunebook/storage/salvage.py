@@ -36,8 +36,8 @@ def salvage(book: Path) -> Salvaged:
     holes: dict[str, int] = {}
     with closing(sqlite3.connect(book, isolation_level=None)) as connection:
         connection.row_factory = sqlite3.Row
-        # A damaged text is damaged, and no error of the whole row.
-        connection.text_factory = lambda content: content.decode("utf-8", "replace")
+        # A damaged text stays bytes: it is no error of the whole row, and no other text either.
+        connection.text_factory = _text
         for table in schema.metadata.sorted_tables:
             found, gaps = read_table(connection, table.name)
             rows[table.name] = tuple(_as_declared(row, table.columns.keys()) for row in found)
@@ -100,6 +100,13 @@ def _behind(first: int, readable: Callable[[int], bool]) -> int | None:
         middle = (low + high) // 2
         low, high = (low, middle) if readable(middle) else (middle, high)
     return high
+
+
+def _text(content: bytes) -> str | bytes:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return content
 
 
 def _as_declared(row: sqlite3.Row, names: list[str]) -> Row:
