@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -113,10 +116,49 @@ def test_an_attempt_that_has_ended_is_forgotten(spec: Spec) -> None:
     assert stalls.look(spec, 59.0) is None
 
 
-@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan")])
+@pytest.mark.parametrize("timeout", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_timeout_that_is_none(timeout: float) -> None:
-    with pytest.raises(StudyError, match="the stall timeout must be above 0 seconds, got "):
+    told = f"the stall timeout must be a finite number of seconds above 0, got {timeout:g}"
+    with pytest.raises(StudyError, match=re.escape(told)):
         Stalls(timeout)
+
+
+@pytest.mark.parametrize("place", ["run/model.pt", "checkpoints/7/model.pt"])
+def test_a_file_that_is_written_over_in_place_counts(spec: Spec, place: str) -> None:
+    path = spec.folder / place
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"a")
+    stalls = Stalls(60.0)
+    stalls.look(spec, 0.0)
+    for at in range(1, 20):
+        assert [stalls.look(spec, 10.0) for _ in range(5)] == [None] * 5
+        os.utime(path, ns=(at, at))
+    assert [stalls.look(spec, 10.0) for _ in range(6)] == [None] * 6
+    assert isinstance(stalls.look(spec, 10.0), StopRequest)
+
+
+def test_files_are_walked_over_rarely_and_not_without_end(
+    spec: Spec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stalling, "_MOST_FILES", 3)
+    (spec.folder / "run").mkdir()
+    for number in range(9):
+        (spec.folder / "run" / str(number)).touch()
+    seen: list[str] = []
+    below = stalling._below
+
+    def counted(folder: Path) -> Iterator[tuple[str, int, int]]:
+        for found in below(folder):
+            seen.append(found[0])
+            yield found
+
+    monkeypatch.setattr(stalling, "_below", counted)
+    stalls = Stalls(60.0)
+    for _ in range(100):
+        stalls.look(spec, 0.01)
+    assert seen == []
+    assert isinstance(stalls.look(spec, 60.0), StopRequest)
+    assert len(seen) == 3
 
 
 def test_row_26_a_program_that_hangs_is_ended(tmp_path: Path) -> None:

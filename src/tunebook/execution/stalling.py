@@ -6,7 +6,12 @@ stopped, finds every attempt as silent as it left it.
 
 from __future__ import annotations
 
+import math
+import os
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from tunebook.core.errors import StudyError
@@ -16,6 +21,11 @@ from tunebook.execution.spec import Spec, StopRequest
 WARN_SECONDS = 600.0
 _UNUSUAL = 10
 _SIGNS = ("spool", "log.txt", "metrics.jsonl", "run", "checkpoints", "../files/checkpoints")
+# A file that is written over in place changes no folder. So the files themselves are looked at, but
+# only so many, and only so many times within the silence that would be too long.
+_FOLDERS = ("run", "checkpoints", "../files/checkpoints")
+_MOST_FILES = 1000
+_WALKS = 20
 
 
 @dataclass
@@ -24,14 +34,18 @@ class _Silence:
     seconds: float = 0.0
     longest: float = 0.0
     told: bool = False
+    files: int | None = None
+    walked_at: float = 0.0
 
 
 class Stalls:
     """Watches attempts for silence; `timeout` is how long one may last, if there is a limit."""
 
     def __init__(self, timeout: float | None = None) -> None:
-        if timeout is not None and not timeout > 0:
-            raise StudyError(f"the stall timeout must be above 0 seconds, got {timeout:g}")
+        if timeout is not None and not 0 < timeout < math.inf:
+            raise StudyError(
+                f"the stall timeout must be a finite number of seconds above 0, got {timeout:g}"
+            )
         self._timeout = timeout
         self._silences: dict[str, _Silence] = {}
 
@@ -45,6 +59,10 @@ class Stalls:
             self._silences[folder] = _Silence(signs, longest=longest)
             return None
         silence.seconds += passed
+        if self._files_changed(spec, silence):
+            longest = max(silence.longest, silence.seconds)
+            self._silences[folder] = _Silence(signs, longest=longest, files=silence.files)
+            return None
         if silence.told or silence.seconds < self._limit(silence):
             return None
         silence.told = True
@@ -56,6 +74,14 @@ class Stalls:
     def forget(self, spec: Spec) -> None:
         self._silences.pop(spec.attempt.folder, None)
 
+    def _files_changed(self, spec: Spec, silence: _Silence) -> bool:
+        """Whether a file was written since the last walk over them; True is told once."""
+        if silence.seconds - silence.walked_at < self._limit(silence) / _WALKS:
+            return False
+        before, silence.files = silence.files, _files(spec.folder)
+        silence.walked_at = silence.seconds
+        return before not in (None, silence.files)
+
     def _limit(self, silence: _Silence) -> float:
         usual = max(WARN_SECONDS, _UNUSUAL * silence.longest)
         return usual if self._timeout is None else self._timeout
@@ -64,6 +90,22 @@ class Stalls:
 def _signs(folder: Path) -> tuple[tuple[int, int], ...]:
     """What changes whenever an attempt does something that can be seen."""
     return tuple(_state(folder / name) for name in _SIGNS)
+
+
+def _files(folder: Path) -> int:
+    """A number that changes when a file below the folders of an attempt is written."""
+    found = (entry for name in _FOLDERS for entry in _below(folder / name))
+    return hash(tuple(islice(found, _MOST_FILES)))
+
+
+def _below(folder: Path) -> Iterator[tuple[str, int, int]]:
+    """Path, size and time of the files below a folder; those that vanish meanwhile are no error."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = Path(place, name)
+            with suppress(OSError):
+                status = path.lstat()
+                yield str(path), status.st_size, status.st_mtime_ns
 
 
 def _state(path: Path) -> tuple[int, int]:
