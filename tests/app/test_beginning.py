@@ -77,8 +77,8 @@ def test_a_signature_with_defaults_is_told_of_and_runs(here: Path) -> None:
     begun = beginning.write_study_file(["train.py:train"], force=False)
     assert begun.warnings == (
         "train.py:train is called with the run alone: the defaults in its signature stay in force "
-        "(lr=0.1, layers=3, api_key, data). To make one a parameter, read run['lr'] in the function, "
-        "and take the '#' from its line in the file.",
+        "(lr=0.1, layers=3, api_key, data). To make one a parameter, read run['lr'] in the "
+        "function, and take the '#' from its line in the file.",
     )
     content = begun.path.read_text()
     assert (

@@ -200,7 +200,28 @@ def test_kinds_of_options(line: str, found: Found) -> None:
     assert [*help_text.options(f"options:\n  {line}\n").values()] == [found]
 
 
+@pytest.mark.parametrize(
+    ("usage", "needed"),
+    [
+        ("usage: x.py [-h] data", ("data",)),
+        ("usage: python -m x [-h] [--lr LR] data [more ...]", ("data",)),
+        ("usage: x.py [-h] --kind KIND data files [files ...]", ("data", "files")),
+        ("usage: x.py [-h] --betas B B\n            pair pair", ("pair",)),
+        ("usage: x.py [-h] (--a A | --b B)", ()),
+        ("usage: x.py [-h] {train,test} ...", ("{train,test}",)),
+        ("Usage: x.py [OPTIONS] DATA [MORE]...", ("DATA",)),
+        ("Usage: x.py [OPTIONS] <data>", ("data",)),
+        ("USAGE: x.py [flags]", ()),
+        ("usage: x.py [-h] [--lr LR]", ()),
+        ("no line of it", ()),
+    ],
+)
+def test_arguments_without_a_name(usage: str, needed: tuple[str, ...]) -> None:
+    assert help_text.positional(f"{usage}\n\noptions:\n  --lr LR\n") == needed
+
+
 @given(st.text(st.sampled_from(" -\n[](){}<>|=:'\"│abAB09.,*/"), max_size=80))
 def test_no_text_is_too_strange(text: str) -> None:
     for flag, found in help_text.options(f"usage: x\n\n  {text}").items():
         assert found.name == help_text.name_of(flag)
+    help_text.positional(f"usage: x {text}")

@@ -64,7 +64,7 @@ def test_a_script_gets_no_shell_no_input_and_room(here: Path) -> None:
     [
         ("import no_such_module", "ends with exit code 1:\n"),
         ("sys.exit(3)", "train.py --help ends with exit code 3"),
-        ("", "train.py --help names no options that a study could set; give the script some, or"),
+        ("import os\nos.environ['LR']\nimport json.no", "ends with exit code 1:\n"),
         ("time.sleep(600)", "train.py --help has not ended after 0.5 s; does the script know --he"),
         ("while True: print('x' * 1000)", "train.py --help prints without end; does the script"),
     ],
@@ -72,6 +72,7 @@ def test_a_script_gets_no_shell_no_input_and_room(here: Path) -> None:
 def test_a_script_that_does_not_answer(
     here: Path, monkeypatch: pytest.MonkeyPatch, source: str, message: str
 ) -> None:
+    monkeypatch.setenv("LR", "1")
     if "sleep" in source:
         monkeypatch.setattr(scripts, "_SECONDS", 0.5)
         source = f"import os\npathlib.Path('pid').write_text(str(os.getpid()))\n{source}"
@@ -125,3 +126,65 @@ def test_the_source_of_a_command(here: Path) -> None:
 def test_a_script_is_told_from_a_module(here: Path, source: str, is_script: bool) -> None:
     Path("train.py").write_text(source)
     assert scripts.has_options(Path("train.py")) is is_script
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lacking"),
+    [
+        ((), ("data", "{a,b}", "files")),
+        (("images",), ("{a,b}", "files")),
+        (("--lr", "3", "images", "--amp", "a"), ("files",)),
+        (("--lr=3", "images", "a", "x", "y"), ()),
+    ],
+)
+def test_arguments_without_a_name(
+    here: Path, arguments: tuple[str, ...], lacking: tuple[str, ...]
+) -> None:
+    source = """
+        parser.add_argument("data")
+        parser.add_argument("kind", choices=["a", "b"])
+        parser.add_argument("opt", nargs="?")
+        parser.add_argument("files", nargs="+")
+        parser.add_argument("--betas", nargs=2, required=True)
+        parser.add_argument("--lr", default=0.1)
+        parser.add_argument("--amp", action="store_true")
+        parser.parse_args()
+        """
+    assert scripts.examine(script(source, *arguments)).lacking == lacking
+
+
+def test_words_for_a_module_and_for_a_script_of_its_own(here: Path) -> None:
+    Path("train.py").touch()
+    Path("data.csv").touch()
+    for words in ("python -m train data.csv", "./train.py data.csv", "python -O train.py data.csv"):
+        assert scripts._given_words(words.split(), {}) == ["data.csv"], words
+
+
+def test_a_shell_script_that_does_not_know_help_is_not_run(here: Path) -> None:
+    Path("train.sh").write_text('touch ran\necho "$LR ${WD:-0.1}"\n')
+    found = scripts.examine(["sh", "train.sh"])
+    assert (found.style, found.options) == ("environment", {})
+    assert found.variables == {"LR": Found("lr", required=True), "WD": Found("wd", 0.1)}
+    assert not Path("ran").exists()
+    with pytest.raises(ProgramError, match="there is no program 'no-such' on the PATH"):
+        scripts.examine(["no-such", "train.sh"])
+
+
+def test_a_shell_script_that_hands_its_arguments_on_is_asked(here: Path) -> None:
+    script("parser.add_argument('--lr', default=0.1)\nparser.parse_args()")
+    Path("train.sh").write_text(f'exec {sys.executable} train.py "$@"\n')
+    assert scripts.examine(["sh", "train.sh"]).options == {"--lr": Found("lr")}
+    Path("train.sh").write_text('echo "$@" "$LR"\nexit 3\n')
+    assert [*scripts.examine(["sh", "train.sh"]).variables] == ["LR"]
+
+
+@pytest.mark.parametrize(
+    "source", ["os.environ['LR']", "os.environ.get('LR')", "print('no options', os.getenv('LR'))"]
+)
+def test_a_python_script_without_options(
+    here: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    monkeypatch.delenv("LR", raising=False)
+    found = scripts.examine(script(f"import os\n{source}"))
+    assert (found.style, found.options) == ("environment", {})
+    assert found.variables == {"LR": Found("lr", required=True)}

@@ -144,6 +144,35 @@ def test_where_metrics_are_found() -> None:
         assert len(filled.json_lines + filled.tensorboard + filled.patterns) == 1
 
 
+def test_arguments_that_are_still_to_be_written() -> None:
+    text = command_template("first", ["train"], {"--lr": Found("lr")}, "dashes", lacking=["data"])
+    line = "  # - ...  # data: the program needs this argument; write it here\n"
+    assert f"  - train\n{line}" in text
+    filled = parse(text.replace(line, "  - images\n")).command
+    assert filled is not None
+    assert filled.arguments == ("train", "images", "{overrides}")
+
+
+def test_a_command_without_options_is_told_its_variables() -> None:
+    found = {"LR": Found("lr", 0.1), "SEED": Found("seed", required=True)}
+    text = command_template("first", ["sh", "a.sh"], {}, "environment", {}, variables=found)
+    assert (
+        "# The command names no options. Parameters reach it as variables of its environment: lr "
+        "as $LR.\n# Lines below that begin with '#' are proposals: take the '#' from those that are "
+        'right.\n# For $SEED, begin the command with: env, "SEED={seed}"\n'
+    ) in text
+    study = parse(text)
+    assert study.command is not None
+    assert (study.command.arguments, study.command.overrides) == (("sh", "a.sh"), "environment")
+    assert study.space.names == ()
+    line = "  # lr: {log: [0.0033, 3.0]}"
+    assert parse(text.replace(line, line.replace("# ", ""))).space.names == ("lr",)
+
+
+def test_a_budget_that_is_no_number_is_replaced() -> None:
+    assert "\nmax_steps: 1000\n" in command(Found("steps", "500 steps", required=True))
+
+
 common = st.sampled_from(
     ["lr", "momentum", "one_minus_momentum", "batch_size", "depth", "width", "wd", "optimizer"]
 )

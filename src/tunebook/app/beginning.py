@@ -27,8 +27,8 @@ _ANY = Metric("valid/error")
 class Begun:
     """The file that was written, for what, and which parameters still lack a value.
 
-    `metric` tells whether the program names one; `form` is "function" or "command". `warnings` are
-    sentences on what the file cannot say for the program.
+    `metric` tells whether the program names one; `form` is "function", "command", or "environment"
+    for a command without options. `warnings` are sentences on what the file cannot say.
     """
 
     path: Path
@@ -143,13 +143,17 @@ def _for_command(
         script.declared.source,
         metric.name,
         metric.better,
+        script.lacking,
+        script.variables,
     )
     parse(content, str(place))
     write_text(place, content)
     lines = entries([*script.options.values()], command=True)
     given = {line.name for line in lines if line.content is not None or line.section == PLACE}
     lacking = tuple(f.name for f in script.options.values() if f.required and f.name not in given)
-    return Begun(place, "command", shlex.join(command), lacking, named is not None)
+    form = "environment" if script.style == "environment" else "command"
+    every = (*script.lacking, *lacking)
+    return Begun(place, form, shlex.join(command), every, named is not None)
 
 
 def _free(path: Path, force: bool) -> Path:

@@ -48,6 +48,28 @@ def options(text: str) -> dict[str, Found]:
     return found
 
 
+def positional(text: str) -> tuple[str, ...]:
+    """The arguments that the line of usage has without brackets and without an option.
+
+    >>> positional("usage: x.py [-h] --kind KIND data [more]")
+    ('data',)
+    """
+    usage = _USAGE.search(text)
+    _, bracket, rest = usage[1].partition("[") if usage else ("", "", "")
+    found: list[str] = []
+    # The value of an option, which stands behind it, as often as it takes one.
+    value = ""
+    for word in _outside(bracket + rest).replace("...", " ").split():
+        plain = word.strip("()")
+        if plain.startswith("-"):
+            value = "" if "=" in plain else "?"
+        elif value in ("?", plain):
+            value = plain
+        elif plain.strip("|"):
+            found.append(plain.strip("<>"))
+    return tuple(dict.fromkeys(found))
+
+
 def hydra(text: str) -> dict[str, Found] | None:
     """The parameters in the configuration that Hydra prints, or None where it does not."""
     config = _HYDRA.search(text)
@@ -146,11 +168,16 @@ def _found(flag: str, spec: str, said: str, required: bool) -> Found:
 def _needed(text: str) -> set[str]:
     """The options that argparse's line of usage has without brackets."""
     usage = _USAGE.search(text)
+    return set(_FLAG.findall(_outside(usage[1] if usage else "")))
+
+
+def _outside(usage: str) -> str:
+    """What stands outside of all brackets."""
     plain, depth = [], 0
-    for character in usage[1] if usage else "":
+    for character in usage:
         depth += {"[": 1, "]": -1}.get(character, 0)
-        plain.append(character if depth == 0 else " ")
-    return set(_FLAG.findall("".join(plain)))
+        plain.append(character if depth == 0 and character != "]" else " ")
+    return "".join(plain)
 
 
 def _leaves(content: Any, prefix: str = "") -> Iterator[tuple[str, Found]]:

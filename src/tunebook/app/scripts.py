@@ -12,10 +12,10 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from tunebook.app import help_text
+from tunebook.app import help_text, variables
 from tunebook.app.declared import Declared, declared
 from tunebook.core.commands import OverrideStyle
 from tunebook.core.errors import ProgramError
@@ -29,16 +29,27 @@ _PARSERS = ("argparse", "click", "typer", "absl", "hydra", "fire", "tyro", "simp
 
 @dataclass(frozen=True)
 class Script:
-    """A command, its options by how they are written, and how to pass parameters to it."""
+    """A command, its options by how they are written, and how to pass parameters to it.
+
+    `lacking` are arguments without a name that it needs and was not given. A script without options
+    may read `variables` of its environment.
+    """
 
     command: tuple[str, ...]
     options: dict[str, Found]
     style: OverrideStyle
     declared: Declared
+    lacking: tuple[str, ...] = ()
+    variables: dict[str, Found] = field(default_factory=dict)
 
 
 def examine(command: Sequence[str]) -> Script:
     """Ask a command for its options; what its help does not say, its source may."""
+    shell = variables.shell_script(command)
+    if shell is not None and not variables.answers_help(shell):
+        # It would train.
+        _program(command)
+        return _by_environment(command, shell)
     text, code = _help(command)
     path = source_of(command)
     known = declared(path) if path is not None else Declared()
@@ -46,7 +57,7 @@ def examine(command: Sequence[str]) -> Script:
     if config is not None:
         return Script(tuple(command), _not_given(config, command), "hydra", known)
     options = help_text.options(text)
-    if not options and code:
+    if not options and code and shell is None and not _lacks_variable(text, path):
         last = "\n".join(text.strip().splitlines()[-5:])
         raise ProgramError(
             f"cannot ask for the options: {shlex.join(command)} --help ends with exit code {code}"
@@ -54,12 +65,27 @@ def examine(command: Sequence[str]) -> Script:
         )
     merged = dict(_merged(options or known.options, known.options))
     if not merged:
-        raise ProgramError(
-            f"{shlex.join(command)} --help names no options that a study could set; give the "
-            "script some, or let it ask tunebook.init() for its parameters, with 'overrides: json'"
-        )
+        return _by_environment(command, shell, known)
     left = _not_given(merged, command)
-    return Script(tuple(command), left, _style(left), known)
+    lacking = help_text.positional(text)[len(_given_words(command, merged)) :]
+    return Script(tuple(command), left, _style(left), known, lacking)
+
+
+def _lacks_variable(text: str, path: Path | None) -> bool:
+    """Whether a Python script ended since a variable of its environment was not there."""
+    names = variables.read_by_python(path) if path is not None else {}
+    return any(f"KeyError: '{name}'" in text for name in names)
+
+
+def _by_environment(
+    command: Sequence[str], shell: Path | None, known: Declared | None = None
+) -> Script:
+    """A script without options, and what it reads from its environment."""
+    path = source_of(command)
+    found = variables.read_by_python(path) if path is not None else {}
+    if shell is not None:
+        found |= variables.read_by_shell(shell)
+    return Script(tuple(command), {}, "environment", known or Declared(), (), found)
 
 
 def source_of(command: Sequence[str]) -> Path | None:
@@ -93,12 +119,17 @@ def has_options(path: Path) -> bool:
     return False
 
 
-def _help(command: Sequence[str]) -> tuple[str, int]:
-    """What a command prints for `--help`, within bounds, and its exit code."""
+def _program(command: Sequence[str]) -> str:
     program = shutil.which(command[0], path=search_path())
     if program is None:
         near = f"; write './{command[0]}'" if Path(command[0]).is_file() else ""
         raise ProgramError(f"there is no program {command[0]!r} on the PATH{near}")
+    return program
+
+
+def _help(command: Sequence[str]) -> tuple[str, int]:
+    """What a command prints for `--help`, within bounds, and its exit code."""
+    program = _program(command)
     wide = {"COLUMNS": "200", "TERMINAL_WIDTH": "200", "NO_COLOR": "1", "TERM": "dumb"}
     with tempfile.TemporaryFile() as output:
         try:
@@ -164,6 +195,25 @@ def _not_given(options: Mapping[str, Found], command: Sequence[str]) -> dict[str
     """The options that the command does not set already."""
     given = {argument.split("=")[0] for argument in command}
     return {flag: found for flag, found in options.items() if flag not in given}
+
+
+def _given_words(command: Sequence[str], options: Mapping[str, Found]) -> list[str]:
+    """The arguments without a name that a command gives its script."""
+    words = list(command)
+    script = source_of(command) or variables.shell_script(command)
+    named = [n for n, word in enumerate(words) if script is not None and Path(word) == script]
+    module = words.index("-m") + 1 if "-m" in words[:-1] else 0
+    free: list[str] = []
+    value = False
+    for word in words[next(iter(named), module) + 1 :]:
+        if value:
+            value = False
+        elif word.startswith("-"):
+            known = options.get(word)
+            value = known is not None and not known.switch
+        else:
+            free.append(word)
+    return free
 
 
 def _style(options: Mapping[str, Found]) -> OverrideStyle:

@@ -47,11 +47,15 @@ def command_template(
     metrics: Mapping[str, Any] | None = None,
     metric: str = "valid/error",
     better: Better = "lower",
+    lacking: Sequence[str] = (),
+    variables: Mapping[str, Found] | None = None,
 ) -> str:
     """The text of a first study file for a command.
 
     `parameters` are by their options, such as `--weight-decay`; `metrics` says where metrics are
     found, None that the program logs them itself, and nothing in it that this is not known.
+    `lacking` are arguments without a name that are still to be written. A program without options
+    may read `variables`: what they could be stands in comments.
     """
     lines = entries([*parameters.values()], command=True)
     options = {found.name: option for option, found in parameters.items()}
@@ -59,23 +63,48 @@ def command_template(
     places = [entry for entry in lines if entry.section == PLACE]
     passed = [e.name for e in lines if e.content is not None and e.section in _PASSED]
     unlike = [n for n in passed if n in options and not _fits(n, options[n], style)]
-    command = [*((inline(_escaped(argument)), "") for argument in arguments)]
+    command: list[tuple[str | None, str]] = [
+        *((inline(_escaped(argument)), "") for argument in arguments)
+    ]
+    command += [
+        (None, f"{name}: the program needs this argument; write it here") for name in lacking
+    ]
     command += [(inline(f"{options[e.name]}={{{e.content}}}"), e.comment) for e in places]
     if style == "hydra":
         command.append((inline("hydra.run.dir='{run_dir}'"), "where Hydra puts its files"))
     command += [(inline(f"{options[name]}={{{name}}}"), "") for name in unlike]
     rest = [name for name in passed if name in options and name not in unlike]
     example = f"the other parameters, such as {_example(rest[0], style)}" if rest else ""
-    command.append((inline("{overrides}"), example))
+    if style != "environment":
+        command.append((inline("{overrides}"), example))
+    proposed = entries([*(variables or {}).values()], command=True)
     what = _COMMAND.format(
-        command="\n".join(f"  - {text}{_comment(why)}" for text, why in command),
+        command="\n".join(_argument(text, why) for text, why in command),
         overrides=_overrides(style, [name for name in passed if name not in options]),
         metrics=_metrics(metrics),
     )
+    if style == "environment":
+        what = _variables(variables or {}, proposed) + what
     steps = next((values[e.name] for e in places if e.content == "max_steps"), None)
+    if isinstance(steps, str) or not steps or steps < 0:
+        steps = _STEPS
     given = any(entry.content == "max_steps" for entry in places)
-    budget = f"max_steps: {inline(steps or _STEPS)}" if given else "# max_seconds: 3600"
-    return _fill(study, what, lines, metric, better, budget)
+    budget = f"max_steps: {inline(steps)}" if given else "# max_seconds: 3600"
+    return _fill(study, what, lines, metric, better, budget, proposed)
+
+
+def _argument(text: str | None, why: str) -> str:
+    return f"  - {text}{_comment(why)}" if text is not None else f"  # - ...{_comment(why)}"
+
+
+def _variables(variables: Mapping[str, Found], proposed: Sequence[Entry]) -> str:
+    """How a program without options is told its parameters."""
+    names = {found.name: variable for variable, found in variables.items()}
+    places = [(names[e.name], e.content) for e in proposed if e.section == PLACE]
+    begin = [
+        f'# For ${name}, begin the command with: env, "{name}={{{p}}}"\n' for name, p in places
+    ]
+    return "".join([_ENVIRONMENT, *begin])
 
 
 def _fill(
@@ -169,6 +198,10 @@ command:
 # How it is passed what is not named above: dashes, equals, hydra, json or environment.
 {overrides}
 {metrics}"""
+_ENVIRONMENT = """\
+# The command names no options. Parameters reach it as variables of its environment: lr as $LR.
+# Lines below that begin with '#' are proposals: take the '#' from those that are right.
+"""
 _METRICS = "# Where metrics are found, by the source of the program: check this."
 _NO_METRICS = """\
 # Where metrics are found: fill in one of these, unless the program says tunebook.log({...}, step=).

@@ -54,6 +54,36 @@ def test_a_mistake_is_told_in_a_sentence(
     assert "Traceback" not in done.err
 
 
+def test_arguments_without_a_name_are_asked_for(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("fit.py").write_text(
+        "import argparse\n"
+        "parser = argparse.ArgumentParser()\n"
+        "parser.add_argument('data')\n"
+        "parser.add_argument('--lr', type=float, default=0.1)\n"
+        "parser.parse_args()\n"
+    )
+    done = call(capsys, "init", "--", sys.executable, "fit.py")
+    assert "These have no value yet; write one into the file: data\n" in done.out
+    note = "  # - ...  # data: the program needs this argument; write it here\n"
+    assert note in Path("fit.yaml").read_text()
+
+
+def test_a_script_without_options_gets_a_skeleton(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("fit.sh").write_text("echo $LR\n")
+    done = call(capsys, "init", "--", "sh", "fit.sh")
+    assert done.code == 0
+    assert done.out.splitlines()[0] == (
+        "Wrote fit.yaml, to be filled in, since this names no options: sh fit.sh."
+    )
+    text = Path("fit.yaml").read_text()
+    assert "\noverrides: environment\n" in text
+    assert "\n  # lr: {log: [3.3e-5, 0.03]}" in text
+
+
 def test_a_note_of_defaults_goes_to_the_error_stream(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -42,10 +42,12 @@ def init(
 
     begun = write_study_file(program, output, name, force=force)
     if begun.form == "function":
-        named = f"parameters and metrics that {begun.program} names"
+        named = f"with the parameters and metrics that {begun.program} names"
+    elif begun.form == "command":
+        named = f"with the options of the command: {begun.program}"
     else:
-        named = f"options of the command: {begun.program}"
-    typer.echo(f"Wrote {begun.path}, with the {named}.")
+        named = f"to be filled in, since this names no options: {begun.program}"
+    typer.echo(f"Wrote {begun.path}, {named}.")
     for warning in begun.warnings:
         typer.echo(f"Note: {warning}", err=True)
     if begun.lacking:
