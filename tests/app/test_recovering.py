@@ -47,7 +47,7 @@ def test_a_damaged_book_is_kept_and_what_is_lost_is_told(folder: Path) -> None:
     damage(folder)
     looked = recovering.check(folder)
     assert recovering.text(looked).endswith(
-        "Nothing was changed. To make a new book: tunebook recover"
+        f"Nothing was changed. To make a new book: tunebook recover --dir {folder}"
     )
     done = recovering.recover(folder)
     assert not done.is_whole

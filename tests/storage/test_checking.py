@@ -38,7 +38,10 @@ def test_a_whole_book_has_no_flaw(book: Path) -> None:
     ("statement", "expected"),
     [
         ("UPDATE studies SET spec = 'x'", "not a value of tunebook"),
-        ("UPDATE columns SET \"values\" = X'0102'", "depth: stored points are damaged"),
+        (
+            "UPDATE columns SET \"values\" = X'0102'",
+            "study depth, trial 1, attempt 1, metric 'error': stored points are damaged",
+        ),
         ("UPDATE blocks SET attempt = 99", "row 1 of blocks belongs to no row of attempts"),
         ("UPDATE meta SET value = 99", "was written by a newer tunebook"),
     ],

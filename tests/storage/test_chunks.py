@@ -98,6 +98,5 @@ def test_damage_is_told(packed: bytes, count: int) -> None:
     with pytest.raises(StoreError) as refusal:
         unpack_ints(packed, count)
     assert str(refusal.value) == (
-        f"stored points are damaged ({len(packed)} bytes do not hold {count} numbers); "
-        "`tunebook recover` makes a new book of what can be read and of the attempts' spools"
+        f"stored points are damaged ({len(packed)} bytes do not hold {count} numbers)"
     )

@@ -82,8 +82,8 @@ def test_what_agrees_is_no_difference(case: Case) -> None:
         (
             "studies",
             "spec",
-            ':100,',
-            ':900,',
+            ":100,",
+            ":900,",
             "depth: the study's definition, from the book to its own file: ~ budget: ",
         ),
     ],

@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from tunebook.core.errors import StoreError, StoreFull
+from tunebook.storage import faults
 from tunebook.storage.faults import explain, explained, fault_name, is_io_error, no_room, refused
 
 BOOK = Path("/somewhere/book.db")
@@ -28,8 +29,8 @@ BOOK = Path("/somewhere/book.db")
         (
             "SQLITE_CORRUPT_INDEX",
             "/somewhere/book.db is damaged or is not a book (SQLITE_CORRUPT_INDEX); nothing was "
-            "written. `tunebook recover` makes a new book of what can be read and of the attempts' "
-            "spools",
+            "written. `tunebook recover --dir /somewhere` makes a new book of what can be read and "
+            "of the attempts' spools",
         ),
         (
             "SQLITE_FULL",
@@ -104,3 +105,14 @@ def test_what_is_known_is_explained_and_the_rest_passes() -> None:
     assert caught.value.__cause__ is error
     with pytest.raises(sqlite3.DatabaseError, match="unknown"), explained(BOOK):
         raise sqlite3.DatabaseError("unknown")
+
+
+def test_the_folder_is_named_where_it_is_not_the_usual_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TUNEBOOK_DIR", raising=False)
+    assert faults.recovery(Path(".tunebook/book.db")).startswith("`tunebook recover` makes")
+    assert faults.option(Path("my books/book.db")) == f" --dir '{tmp_path}/my books'"
+    monkeypatch.setenv("TUNEBOOK_DIR", "my books")
+    assert faults.option(Path("my books/book.db")) == ""

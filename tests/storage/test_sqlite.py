@@ -342,10 +342,38 @@ def test_an_error_of_our_own_is_not_dressed_up(
     assert store.append(Finished(attempt, COMPLETE, 1.0))
 
 
+def test_points_that_are_damaged_are_named(folder: Path) -> None:
+    with open_store(folder) as store:
+        store.create(STUDY)
+        attempt = store.claim("depth", proposal(), CODE)
+        store.append(logged(attempt, [1, 2], 1))
+        with store._engine.begin() as connection:
+            connection.exec_driver_sql("UPDATE columns SET \"values\" = X'0102'")
+            connection.exec_driver_sql("COMMIT")
+        with pytest.raises(StoreError) as refusal:
+            store.results("depth")
+    assert str(refusal.value) == (
+        f"{folder}/book.db: study depth, trial 1, attempt 1, metric 'error': stored points are "
+        "damaged (2 bytes do not hold 2 numbers). "
+        f"`tunebook recover --dir {folder}` makes a new book of what can be read and of the "
+        "attempts' spools"
+    )
+
+
+def test_a_reader_of_a_book_that_is_gone_is_told_of_its_files(folder: Path) -> None:
+    with open_store(folder) as store:
+        store.create(STUDY)
+        store.claim("depth", proposal(), CODE)
+    (folder / "book.db").unlink()
+    told = r"book.db is missing, but the files of its attempts are there. `tunebook recover --dir "
+    with pytest.raises(StoreError, match=told):
+        open_store(folder, readonly=True)
+
+
 def test_row_12_damage_is_found_when_a_writer_opens(folder: Path) -> None:
     _damage(folder)
     with pytest.raises(
-        StoreError, match=r"book.db is damaged .* `tunebook recover` makes a new book of what can"
+        StoreError, match=r"book.db is damaged .* `tunebook recover --dir .*` makes a new"
     ):
         open_store(folder)
 

@@ -20,6 +20,7 @@ from tunebook.running.stories import tell
 from tunebook.storage.checking import flaws
 from tunebook.storage.comparing import differences
 from tunebook.storage.definitions import Shelf
+from tunebook.storage.faults import option
 from tunebook.storage.migrations import VERSION
 from tunebook.storage.rebuilding import Recovered, rebuild
 from tunebook.storage.remains import Remains, remains
@@ -99,9 +100,11 @@ def text(found: Recovery) -> str:
             f"{found.book} is whole: every page, key and value can be read, and the files of its "
             "attempts say the same."
         )
+    where = option(Path(found.book))
     lines = [f"{found.book} is damaged:", *(f"  {flaw}" for flaw in found.flaws)]
     if found.studies is None:
-        return "\n".join([*lines, "Nothing was changed. To make a new book: tunebook recover"])
+        advice = f"Nothing was changed. To make a new book: tunebook recover{where}"
+        return "\n".join([*lines, advice])
     lines.append(f"{f'It is kept as {found.kept}. ' if found.kept else ''}The new book has:")
     for study in found.studies:
         attempts = counted(study.attempts, "attempt")
@@ -112,7 +115,8 @@ def text(found: Recovery) -> str:
         lines += [f"    lost: {line}" for line in study.lost]
         lines += [f"    the files count: {line}" for line in study.differences]
     whole = found.is_whole
-    lines.append("Nothing was lost." if whole else "What was lost is run again by: tunebook run")
+    again = f"What was lost is run again by: tunebook run FILE{where}"
+    lines.append("Nothing was lost." if whole else again)
     if any(study.differences for study in found.studies):
         lines.append("What the book said otherwise than the files is told above: look at it.")
     return "\n".join(lines)

@@ -11,6 +11,7 @@ import numpy as np
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select, true
 
 from tunebook.core.curves import Block, Curve, Floats, Ints
+from tunebook.core.errors import StoreError
 from tunebook.storage import chunks, schema
 
 FULL = 65_536  # points: a full block is not rewritten while its attempt runs
@@ -104,12 +105,25 @@ def load(
         parts = found.setdefault(attempt, {})
         steps: Ints | None = None
         for _, _, count, packed_steps, packed_seconds, metric, packed_values in block:
-            if steps is None:
-                steps = chunks.unpack_ints(packed_steps, count)
-                seconds = chunks.unpack_seconds(packed_seconds, count)
-            values = chunks.unpack_floats(packed_values, count)
+            try:
+                if steps is None:
+                    steps = chunks.unpack_ints(packed_steps, count)
+                    seconds = chunks.unpack_seconds(packed_seconds, count)
+                values = chunks.unpack_floats(packed_values, count)
+            except chunks.DamagedPoints as error:
+                raise chunks.DamagedPoints(_where(connection, attempt, metric, error)) from None
             parts.setdefault(metric, []).append((steps, values, seconds))
     return found
+
+
+def _where(connection: Connection, attempt: int, metric: str, error: StoreError) -> str:
+    """An error with the place of the points that it is about."""
+    study, trial, number = connection.execute(
+        select(schema.studies.c.name, schema.trials.c.number, schema.attempts.c.number)
+        .select_from(schema.studies.join(schema.trials).join(schema.attempts))
+        .where(schema.attempts.c.id == attempt)
+    ).one()
+    return f"study {study}, trial {trial}, attempt {number}, metric {metric!r}: {error}"
 
 
 def consolidate(connection: Connection, attempt: int, first: int = 0) -> None:

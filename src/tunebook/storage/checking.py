@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from tunebook.core.errors import StoreError, TunebookError
+from tunebook.storage.chunks import DamagedPoints
 from tunebook.storage.connections import open_engine
 from tunebook.storage.migrations import refuse_other_version
 from tunebook.storage.reading import read_results, read_studies
@@ -50,5 +51,7 @@ def _of_values(connection: Connection) -> Iterator[str]:
     for study in read_studies(connection):
         try:
             read_results(connection, Path(), study.name, metrics=None)
+        except DamagedPoints as error:
+            yield str(error)
         except TunebookError as error:
             yield f"{study.name}: {error}"

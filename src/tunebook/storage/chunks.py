@@ -24,6 +24,10 @@ _MILLISECONDS = 1000
 _PLAIN, _SMALLER, _SHUFFLED = b"\x00", b"\x01", b"\x02"
 
 
+class DamagedPoints(StoreError):
+    """Bytes that do not hold the points that they should."""
+
+
 def pack_floats(values: Floats) -> bytes:
     """Any float64, bit for bit: NaN, infinity, -0.0 and subnormals included.
 
@@ -72,8 +76,7 @@ def _expand(packed: bytes, count: int) -> NDArray[np.uint8]:
         content = content if way == _PLAIN else zlib.decompress(content)
         numbers = np.frombuffer(content, dtype=np.uint8).reshape(_WIDTH, count)
     except (zlib.error, ValueError):
-        raise StoreError(
-            f"stored points are damaged ({len(packed)} bytes do not hold {count} numbers); "
-            "`tunebook recover` makes a new book of what can be read and of the attempts' spools"
+        raise DamagedPoints(
+            f"stored points are damaged ({len(packed)} bytes do not hold {count} numbers)"
         ) from None
     return np.ascontiguousarray(numbers.T if way == _SHUFFLED else numbers).reshape(-1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +13,23 @@ from sqlalchemy.exc import DBAPIError
 
 from tunebook.core.errors import StoreError, StoreFull, StoreLocked
 from tunebook.files import space
+from tunebook.storage.chunks import DamagedPoints
 from tunebook.storage.holders import holder
 
-RECOVER = "`tunebook recover` makes a new book of what can be read and of the attempts' spools"
+_DEFAULT_FOLDER = ".tunebook"
+
+
+def recovery(book: Path) -> str:
+    """What to do about a damaged book."""
+    command = f"tunebook recover{option(book)}"
+    return f"`{command}` makes a new book of what can be read and of the attempts' spools"
+
+
+def option(book: Path) -> str:
+    """The option that names a book's folder on the command line, where it is not the usual one."""
+    usual = Path(os.environ.get("TUNEBOOK_DIR") or _DEFAULT_FOLDER).absolute()
+    folder = book.parent.absolute()
+    return "" if folder == usual else f" --dir {shlex.quote(str(folder))}"
 
 
 @contextmanager
@@ -21,6 +37,8 @@ def explained(book: Path) -> Iterator[None]:
     """Turn what can go wrong with the file of a book into `StoreError`; bugs pass unchanged."""
     try:
         yield
+    except DamagedPoints as error:
+        raise StoreError(f"{book}: {error}. {recovery(book)}") from error
     except (DBAPIError, sqlite3.Error) as error:
         told = explain(fault_name(error), book)
         if told is None:
@@ -49,7 +67,8 @@ def explain(name: str, book: Path) -> StoreError | None:
     match name.split("_")[1:2]:
         case ["CORRUPT" | "NOTADB"]:
             return StoreError(
-                f"{book} is damaged or is not a book ({name}); nothing was written. {RECOVER}"
+                f"{book} is damaged or is not a book ({name}); nothing was written. "
+                f"{recovery(book)}"
             )
         case ["FULL" | "IOERR"]:
             return no_room(book)

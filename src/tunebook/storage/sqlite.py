@@ -27,7 +27,7 @@ from tunebook.storage.connections import (
     relaxed,
 )
 from tunebook.storage.definitions import Shelf
-from tunebook.storage.faults import RECOVER, explained, fault_name, is_io_error, no_room
+from tunebook.storage.faults import explained, fault_name, is_io_error, no_room, recovery
 from tunebook.storage.identity import identity
 from tunebook.storage.ingestion import append_event
 from tunebook.storage.migrations import VERSION, migrate, refuse_other_version
@@ -56,6 +56,10 @@ def open_store(
     refuse_network(folder)
     book = folder / BOOK
     if readonly and not book.exists():
+        if shelf_of(folder, attempts).read():
+            raise StoreError(
+                f"{book} is missing, but the files of its attempts are there. {recovery(book)}"
+            )
         raise StoreError(f"no book in {folder}; run a study first, or choose another with `--dir`")
     with explained(book):
         if not readonly:
@@ -190,5 +194,5 @@ def _check(engine: Engine, book: Path) -> None:
         found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar_one()
     if found != "ok":
         raise StoreError(
-            f"{book} is damaged ({found.splitlines()[-1]}); nothing was written. {RECOVER}"
+            f"{book} is damaged ({found.splitlines()[-1]}); nothing was written. {recovery(book)}"
         )
