@@ -158,8 +158,8 @@ def test_a_command_without_options_is_told_its_variables() -> None:
     text = command_template("first", ["sh", "a.sh"], {}, "environment", {}, variables=found)
     assert (
         "# The command names no options. Parameters reach it as variables of its environment: lr "
-        "as $LR.\n# Lines below that begin with '#' are proposals: take the '#' from those that are "
-        'right.\n# For $SEED, begin the command with: env, "SEED={seed}"\n'
+        "as $LR.\n# Lines below that begin with '#' are proposals: take the '#' from those that "
+        'are right.\n# For $SEED, begin the command with: env, "SEED={seed}"\n'
     ) in text
     study = parse(text)
     assert study.command is not None
