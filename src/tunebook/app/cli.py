@@ -22,7 +22,7 @@ app = typer.Typer(
     name="tunebook",
     epilog="Begin with: tunebook demo. Exit codes: 0 done, 1 a mistake in what was asked, "
     "2 a wrong command line, 3 paused since the program breaks, 4 something of a damaged book was "
-    "lost, 130 interrupted.",
+    "lost, 5 no trial has a result, 130 interrupted.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

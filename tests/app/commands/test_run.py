@@ -51,6 +51,25 @@ def test_a_program_that_breaks_pauses_the_run(
     assert (mended.code, json.loads(mended.out)["outcomes"]) == (0, {"complete": 18})
 
 
+def test_a_study_in_which_no_trial_has_a_result_ends_with_its_own_code(
+    toy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (toy / "train.py").write_text("def train(run):\n    raise ValueError('no')\n")
+    done = call(capsys, "run", "size.yaml", "--inline", "-q")
+    assert done == Done(5, "", "No trial has a result: 4 failed.\n")
+    write_study(toy)
+    assert call(capsys, "run", "size.yaml", "--inline", "-q").code == 0
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0.5", "-3"])
+def test_a_stall_timeout_that_is_no_number(
+    toy: Path, capsys: pytest.CaptureFixture[str], seconds: str
+) -> None:
+    done = call(capsys, "run", "size.yaml", "--stall-timeout", seconds)
+    assert done.code == 2
+    assert f"{seconds} is not a number of seconds from 1 on." in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,14 @@ from tunebook.app.commands.printing import exit_code, print_json, word
 
 if TYPE_CHECKING:
     from tunebook.running.loop import Ending
+
+NO_RESULT = 5
+
+
+def _seconds(value: float | None) -> float | None:
+    if value is not None and not 1 <= value < math.inf:
+        raise typer.BadParameter(f"{value:g} is not a number of seconds from 1 on.")
+    return value
 
 
 def run(
@@ -47,7 +56,7 @@ def run(
             "--stall-timeout",
             help="End a trial that reports nothing for so long [default: only warn].",
             metavar="S",
-            min=1,
+            callback=_seconds,
         ),
     ] = None,
     share_gpus: Annotated[
@@ -58,6 +67,8 @@ def run(
     quiet: Quiet = False,
 ) -> None:
     """Run a study to its number of trials; run it again to continue.
+
+    Ends with code 5 if all trials have ended and none has a result.
 
     Example: tunebook run study.yaml --workers 4
     """
@@ -94,6 +105,10 @@ def run(
             "changed, or with --retry-failed."
         )
         typer.echo(lines(f"{ending.paused}\n{advice}"), err=True)
+    if word(ending) == "done" and not data["best"]:
+        outcomes = ", ".join(f"{count} {kind}" for kind, count in data["outcomes"].items())
+        typer.echo(f"No trial has a result: {outcomes}.", err=True)
+        raise typer.Exit(NO_RESULT)
     raise typer.Exit(exit_code(ending))
 
 
