@@ -20,7 +20,7 @@ RESULTS = results_of([{"x": 1}, {"x": 2}], [{"loss": Curve.of([1, 2, 3], [3, 2, 
 
 
 def test_a_file_is_as_readable_as_the_user_wants(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "trials.csv"
+    path = tmp_path / "trials.csv"
     before = os.umask(0o027)
     try:
         said = exporting.export(RESULTS, "trials", "csv", path)
@@ -83,6 +83,12 @@ def test_what_cannot_work_is_refused(tmp_path: Path) -> None:
     exporting.check("csv", tmp_path / "a.csv", force=True)
     with pytest.raises(StudyError, match="is a folder; name a file in it"):
         exporting.check("csv", tmp_path, force=True)
+    with pytest.raises(StudyError, match=f"there is no folder {tmp_path}/new; make it first, or"):
+        exporting.check("csv", tmp_path / "new" / "a.csv", force=True)
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(StudyError, match="--raw is for CSV; json keeps text as it is, so leave"):
+        exporting.check("json", None, force=False, raw=True)
+    exporting.check("csv", None, force=False, raw=True)
     with pytest.raises(UnknownName, match="cannot export 'curve'; did you mean 'curves'"):
         exporting.what_of("curve")
     with pytest.raises(UnknownName, match="cannot export 'x'; choose trials or curves"):

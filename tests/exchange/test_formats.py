@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from exported import results_of
-from tunebook.core.errors import UnknownName
+from tunebook.core.errors import StudyError, UnknownName
 from tunebook.exchange import formats
 
 
@@ -21,7 +21,10 @@ from tunebook.exchange import formats
         (None, "a.CSV", "csv"),
         (None, "a.pq", "parquet"),
         (None, "a.b.json", "json"),
-        ("csv", "a.json", "csv"),
+        ("csv", "a.txt", "csv"),
+        ("csv", "A.CSV", "csv"),
+        (None, "/dev/null", "csv"),
+        ("json", "/dev/null", "json"),
     ],
 )
 def test_the_format(name: str | None, path: str | None, form: str) -> None:
@@ -41,6 +44,15 @@ def test_no_format(name: str | None, path: str | None, message: str) -> None:
     with pytest.raises(UnknownName) as caught:
         formats.chosen(name, Path(path) if path else None)
     assert str(caught.value) == message
+
+
+def test_a_format_that_the_name_contradicts() -> None:
+    with pytest.raises(StudyError) as caught:
+        formats.chosen("csv", Path("a.json"))
+    assert str(caught.value) == (
+        "the name 'a.json' tells json, and --format csv; leave out --format, or name the file "
+        "otherwise"
+    )
 
 
 @pytest.mark.parametrize(

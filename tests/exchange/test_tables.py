@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,3 +47,15 @@ def test_points_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found[-1].values.tolist() == [0.3]
     assert found[-1].seconds.tolist() == [6]
     assert tables.count(results) == 4
+
+
+def test_a_trial_that_runs_has_no_reason_and_no_time_yet() -> None:
+    ended = results_of([{}])
+    (record,) = ended.trials
+    (attempt,) = record.attempts
+    open_record = replace(record, attempts=(replace(attempt, outcome=None, seconds=0.0),))
+    running = replace(ended, trials=(open_record,))
+    for results, empty in ((ended, False), (running, True)):
+        table = tables.trials(results)
+        row = dict(zip(table.columns, table.rows[0], strict=True))
+        assert [row["reason"] is None, row["seconds"] is None] == [empty, empty]

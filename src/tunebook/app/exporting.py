@@ -29,8 +29,10 @@ def what_of(name: str) -> tables.What:
     raise UnknownName(f"cannot export {name!r}{near}")
 
 
-def check(form: str, output: Path | None, *, force: bool) -> None:
+def check(form: str, output: Path | None, *, force: bool, raw: bool = False) -> None:
     """Refuse what cannot work before anything is read."""
+    if raw and form != "csv":
+        raise StudyError(f"--raw is for CSV; {form} keeps text as it is, so leave it out")
     if form == "parquet":
         parquet.require()
         if output is None and sys.stdout.isatty():
@@ -39,6 +41,8 @@ def check(form: str, output: Path | None, *, force: bool) -> None:
             )
     if output is not None and output.is_dir():
         raise StudyError(f"{output} is a folder; name a file in it")
+    if output is not None and not (parent := Path(os.path.realpath(output)).parent).is_dir():
+        raise StudyError(f"there is no folder {parent}; make it first, or choose another FILE")
     if output is not None and output.is_file() and not force:
         raise StudyError(f"{output} exists; choose another with --output, or replace it by --force")
 
@@ -79,5 +83,4 @@ def _opened(output: Path | None) -> AbstractContextManager[BinaryIO]:
         return output.open("wb")
     # Through a link, to the file that it names; who may read it is the user's umask to say.
     target = Path(os.path.realpath(output))
-    target.parent.mkdir(parents=True, exist_ok=True)
     return atomic.new_file(target, mode=0o666)

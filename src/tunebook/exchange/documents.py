@@ -52,7 +52,7 @@ def _trial(results: Results, record: TrialRecord) -> dict[str, Any]:
         "trial": record.trial.number,
         "setting": record.trial.setting.config,
         "status": record.status,
-        "reason": outcome.reason if outcome else "",
+        "reason": outcome.reason if outcome else None,
         "value": number(measure.value) if measure else None,
         "step": measure.step if measure else None,
         "seed": record.trial.seed,
@@ -64,12 +64,12 @@ def _trial(results: Results, record: TrialRecord) -> dict[str, Any]:
         },
         "origin": json.loads(codec.dumps(record.trial.origin)),
         "code": json.loads(codec.dumps(record.trial.code)),
-        "seconds": record.seconds,
+        "seconds": record.seconds if outcome else None,
         "attempts": [
             {
                 "attempt": attempt.number,
                 "outcome": json.loads(codec.dumps(attempt.outcome)) if attempt.outcome else None,
-                "seconds": attempt.seconds,
+                "seconds": attempt.seconds if attempt.outcome else None,
                 "resumed_at": attempt.resumed_at,
             }
             for attempt in record.attempts

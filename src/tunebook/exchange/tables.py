@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from tunebook.core.curves import Floats, Ints
-from tunebook.core.results import Results
+from tunebook.core.results import RUNNING, Results
 
 What: TypeAlias = Literal["trials", "curves"]
 
 POINT_COLUMNS = ("trial", "metric", "step", "value", "seconds")
+# What is known of a trial only when it has ended.
+_NOT_YET: dict[str, Any] = {"reason": None, "seconds": None}
 # So many points are turned into text, or into a row group, at a time.
 MOST = 65536
 
@@ -38,7 +40,13 @@ def trials(results: Results) -> Table:
     """A row for each trial: the columns of `Results.rows`, between the study and its objective."""
     metric = results.study.objective.metric
     rows = [
-        {"study": results.study.name, **row, "objective": metric.name, "better": metric.better}
+        {
+            "study": results.study.name,
+            **row,
+            **(_NOT_YET if row["status"] == RUNNING else {}),
+            "objective": metric.name,
+            "better": metric.better,
+        }
         for row in results.rows()
     ]
     # Every table has the same first columns, whether a trial has run or not.

@@ -57,7 +57,8 @@ def test_values_that_are_no_numbers(book: Path, capsys: pytest.CaptureFixture[st
         ),
         ("size -o folder.csv --force", "folder.csv is a folder; name a file in it"),
         ("size --what trial", "cannot export 'trial'; did you mean 'trials'?"),
-        ("size -o old.csv/a.csv", "cannot write old.csv/a.csv: File exists"),
+        ("size -o .", ". is a folder; name a file in it"),
+        ("size -o a.json --raw", "--raw is for CSV; json keeps text as it is, so leave it out"),
     ],
 )
 def test_a_mistake_is_told(
@@ -86,3 +87,18 @@ def test_a_reader_that_leaves_early_is_no_error(book: Path) -> None:
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert done.stderr == ""
+
+
+def test_a_folder_that_is_missing_is_not_made(
+    book: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    done = call(capsys, "export", "size", "-o", "new/trials.csv")
+    assert done.code == 1
+    assert done.err == (
+        f"Error: there is no folder {Path.cwd()}/new; make it first, or choose another FILE\n"
+    )
+    assert not Path("new").exists()
+
+
+def test_a_device_gets_csv(book: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert call(capsys, "export", "size", "-o", "/dev/null").out == "Wrote /dev/null: 4 trials.\n"

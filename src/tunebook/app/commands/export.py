@@ -54,7 +54,7 @@ def export(
 
     path = None if output is None or str(output) == "-" else output
     chosen, part = formats.chosen(form, path), exporting.what_of(what)
-    exporting.check(chosen, path, force=force)
+    exporting.check(chosen, path, force=force, raw=raw)
     results = workflow.results(study, places.book_folder(folder))
     said = exporting.export(results, part, chosen, path, raw=raw, notice=note)
     if said:
