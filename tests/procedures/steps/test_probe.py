@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -132,6 +134,86 @@ def test_what_still_falls_needs_more_steps() -> None:
     assert "--max-steps 2000 --again" in found.advice
 
 
+def test_where_some_seeds_fit_and_others_do_not_more_steps_are_needed() -> None:
+    """Never that the set cannot be fitted, with an error of 0 beside it."""
+    alternating = itertools.count()
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return learns(floor=0.0 if next(alternating) % 2 else 0.05)(config, seed, steps)
+
+    answer, studies = asked(train)
+    found = main(answer)
+    assert found.verdict is Verdict.UNKNOWN and answer.edits == ()
+    assert re.search(
+        r"At the best lr, \S+, 1 of 2 trials fit the training set \(train/error 0\) in 1,000 "
+        "steps, the others do not: more steps are needed",
+        found.sentence,
+    )
+    assert "--max-steps 2000 --again" in found.advice
+    assert not any("own" in study.name for study in studies)
+
+
+def test_what_is_fitted_at_times_needs_more_steps() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = learns()(config, seed, steps)
+        assert not isinstance(made, Outcome)
+        curve = made["train/error"]
+        assert isinstance(curve, Curve)
+        values = curve.values.copy()
+        values[-1] = 0.2
+        return {"train/error": Curve.of(curve.steps, values), "valid/error": curve}
+
+    found = main(asked(train)[0])
+    assert "is fitted (train/error 0) at times within 1,000 steps, but not" in found.sentence
+    assert "more steps are needed" in found.sentence
+
+
+def regularised(until: int) -> Training:
+    """Fits in 300 steps without regularisation; with it, validation improves until some steps."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        if not config["dropout"]:
+            return learns()(config, seed, steps)
+        luck = np.random.default_rng([seed, steps]).normal()
+        value = 0.3 * min(steps, until) ** -0.5 + 1e-4 * luck
+        return {"valid/error": Curve.of([steps], [value])}
+
+    return train
+
+
+def test_the_study_s_own_training_has_the_last_word() -> None:
+    """Planted: four times the guess. The edit is what it needs, not the guess."""
+    guess = main(asked(regularised(10), {"max_steps": 1000}, steps=100)[0]).numbers["guess"]
+    answer, studies = asked(regularised(int(4 * guess)), {"max_steps": 1000}, steps=100)
+    (edit,) = answer.edits
+    assert isinstance(edit, SetBudget) and edit.budget == Budget(4 * guess)
+    assert edit.because.startswith("The fewest steps beyond which longer training gained nothing")
+    assert [f.question.key for f in answer.findings] == ["probe-steps", "probe-steps-longer"]
+    assert [s.name.rpartition(".")[2] for s in studies] == [
+        "sweep",
+        *(f"own-{factor}" for factor in (1, 2, 4, 8)),
+    ]
+
+
+def test_a_guess_that_is_enough_is_proposed() -> None:
+    answer, _ = asked(learns(), {"max_steps": 1000}, steps=200)
+    (edit,) = answer.edits
+    assert isinstance(edit, SetBudget) and edit.budget == Budget(main(answer).numbers["guess"])
+
+
+def test_the_longest_training_is_capped() -> None:
+    answer, studies = asked(regularised(10**6), {"max_steps": 1000, "longest": 800}, steps=100)
+    (edit,) = answer.edits
+    assert isinstance(edit, SetBudget) and edit.because.endswith("more steps may still help.")
+    assert max(study.budget.amount for study in studies[1:] if study.budget) <= 800
+
+
+def test_where_steps_cannot_be_set_nothing_is_made_longer() -> None:
+    answer, studies = asked(learns(), knobs=replace(KNOBS, steps_unit="epochs"))
+    assert [f.question.key for f in answer.findings] == ["probe-steps"]
+    assert len(studies) == 1
+
+
 def test_a_low_loss_may_be_given() -> None:
     def train(config: Config, seed: int, steps: int) -> Made:
         made = learns()(config, seed, steps)
@@ -204,8 +286,9 @@ def test_a_good_histogram_leaves_the_steps_alone() -> None:
 
 
 def test_the_pictures() -> None:
-    (figure,) = asked(learns())[0].figures
-    assert figure.key == "probe-steps" and len(figure.panels) == 2
+    first, longer = asked(learns())[0].figures
+    assert first.key == "probe-steps" and len(first.panels) == 2
+    assert longer.key == "probe-steps-longer"
 
 
 def test_it_needs_a_learning_rate_and_steps() -> None:
@@ -248,7 +331,11 @@ def test_at_the_command_line(
     assert found["verdict"] == "watch" and said["proposal"] == "fits.steps.yaml"
     assert 50 <= found["numbers"]["guess"] <= 100
     proposed = Path("fits.steps.yaml").read_text()
-    assert f"max_steps: {found['numbers']['guess']:g}" in proposed
+    (longer,) = [f for f in said["findings"] if f["question"] == "probe-steps-longer"]
+    # The middle of the range learns half as fast as the best rate.
+    assert longer["numbers"]["steps"] == 2 * found["numbers"]["guess"]
+    assert f"max_steps: {longer['numbers']['steps']:g}" in proposed
+    assert "beyond which longer training gained nothing" in proposed
 
 
 def test_results_are_made_from_a_stage() -> None:

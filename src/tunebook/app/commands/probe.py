@@ -126,7 +126,7 @@ def steps(
         int | None,
         typer.Option(
             "--max-steps",
-            help="Steps of each training [default: the study's].",
+            help="Steps of each training of the sweep [default: the study's].",
             metavar="N",
             min=20,
         ),
@@ -142,12 +142,21 @@ def steps(
     seeds: Annotated[
         int, typer.Option("--seeds", help="Trainings at each learning rate.", metavar="N", min=1)
     ] = 2,
+    longest: Annotated[
+        int | None,
+        typer.Option(
+            "--longest",
+            help="Steps of the longest training of the study's own [default: 8 times the guess].",
+            metavar="N",
+            min=1,
+        ),
+    ] = None,
 ) -> Mapping[str, Value]:
-    """How many steps the training set takes to be fitted, and what the study's results say.
+    """How many steps the training set takes to be fitted, and whether the study needs more.
 
     Example: tunebook probe steps study.yaml --loss 0.01
     """
-    return {"max_steps": max_steps, "loss": loss, "seeds": seeds}
+    return {"max_steps": max_steps, "loss": loss, "seeds": seeds, "longest": longest}
 
 
 @_command("stability")
@@ -330,6 +339,15 @@ def check_options(name: str, options: Mapping[str, Value]) -> None:
             raise StudyError(f"{key} of the probe {name} is a number, got {value!r}")
 
 
+def _free(target: Path, content: str) -> Path:
+    """The file to write, or one beside it where somebody has written something else into it."""
+    number, place = 1, target
+    while place.exists() and place.read_text(encoding="utf-8", errors="replace") != content:
+        number += 1
+        place = target.with_stem(f"{target.stem}-{number}")
+    return place
+
+
 def _was_given(context: typer.Context, key: str) -> bool:
     source = context.get_parameter_source(key)
     return source is not None and source.name != "DEFAULT"
@@ -341,6 +359,8 @@ def _probe(name: str, options: Mapping[str, Value], given: Collection[str], comm
 
     place = places.book_folder(common.folder)
     study = start.read_study(common.file)
+    if common.output is not None and common.output.resolve() == common.file.resolve():
+        raise StudyError(f"{common.output} is the study itself; name another file with --output")
     known = {key: value for key, value in options.items() if value is not None}
     chosen = {key: value for key, value in known.items() if key in given}
     values = _values(common.given)
@@ -355,7 +375,8 @@ def _probe(name: str, options: Mapping[str, Value], given: Collection[str], comm
         _tell_unfinished(made, name, common)
         raise typer.Exit(exit_code(made.ending))
     proposed = made.proposal
-    target = common.output or common.file.with_suffix(f".{name}.yaml")
+    wished = common.output or common.file.with_suffix(f".{name}.yaml")
+    target = _free(wished, proposed) if proposed is not None else wished
     said = reporting.write(made.report, common.html)
     if proposed is not None:
         start.write_text(target, proposed)

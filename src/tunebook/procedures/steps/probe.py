@@ -1,7 +1,8 @@
 """How many steps should a trial have? Those that the training set takes to be fitted, at first.
 
 Without regularisation and at a constant learning rate, the steps of the fastest rate are a first
-guess. Once the study has results, the steps at which its good trials were best say more.
+guess. It is only where to begin: the study's own training is then made longer until that gains
+nothing. Once the study has results, the steps at which its good trials were best say more.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from typing import Final
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
 from tunebook.core.evidence import Reading
-from tunebook.core.findings import Question
+from tunebook.core.findings import Finding, Question
 from tunebook.procedures.answers import Answer, Procedure
 from tunebook.procedures.needs import MAX_STEPS, Need, remedy
-from tunebook.procedures.steps import words
+from tunebook.procedures.steps import longer_pictures, longer_words, words
 from tunebook.procedures.steps.fitting import Fit, fit_of, fitted, is_falling, left_over, needed
+from tunebook.procedures.steps.longer import Longer, lengthened
 from tunebook.procedures.steps.pictures import picture
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Sweep, orders, sweep
+from tunebook.stats.goal_steps import Reached
 
 QUESTION: Final = Question(
     "probe-steps",
@@ -60,10 +63,15 @@ class Fitted:
     @property
     def interval(self) -> tuple[float, float] | None:
         """From the fewest to the most steps that a trial at the best rate may have needed."""
-        reached = [found for r in self.best if (found := fitted(r, self.fit)) is not None]
+        reached = self._reached
         if not reached or not all(one.reached for one in reached):
             return None
         return min(one.after for one in reached), max(one.until for one in reached)
+
+    @property
+    def fitting(self) -> tuple[int, int]:
+        """How many trials at the best rate fit their data, and of how many that is known."""
+        return sum(one.reached for one in self._reached), len(self._reached)
 
     @property
     def is_falling(self) -> bool:
@@ -71,12 +79,17 @@ class Fitted:
 
     @property
     def left(self) -> float:
-        """What is left of the metric at the best rate."""
-        return min((left_over(r, self.fit) for r in self.best), default=math.inf)
+        """What is left of the metric at the best rate, by the trial that has most left."""
+        return max((left_over(r, self.fit) for r in self.best), default=math.inf)
+
+    @property
+    def _reached(self) -> tuple[Reached, ...]:
+        found = (fitted(reading, self.fit) for reading in self.best)
+        return tuple(one for one in found if one is not None)
 
 
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
-    """A sweep at constant rates, regularisation off, and then the study's own best steps."""
+    """A sweep at constant rates, regularisation off, then the study's own training made longer."""
     loss, wanted = options.get("loss"), options.get("max_steps")
     most = int(wanted or subject.steps or 0)
     fit = fit_of(subject, None if loss is None else float(loss))
@@ -103,11 +116,31 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     )
     found = Fitted(made, fit, most)
     finding, guess = words.answer(QUESTION, subject, found)
+    made_longer: Longer | None = None
+    # Where a program counts in epochs, its steps cannot be set from a number of steps.
+    if guess is not None and subject.knobs.steps_unit == "steps":
+        longest = options.get("longest")
+        made_longer = yield from lengthened(
+            subject, guess, None if longest is None else int(longest), goal=longer_words.LONGER.text
+        )
+    return _answer(subject, found, finding, guess, made_longer)
+
+
+def _answer(
+    subject: Subject, found: Fitted, finding: Finding, guess: int | None, longer: Longer | None
+) -> Answer:
     later = words.histogram(subject)
-    edits = words.edits(subject, guess, later)
-    figures = (*picture(QUESTION, found), *words.histogram_picture(subject))
+    findings, figures = [finding], [*picture(QUESTION, found)]
+    advised, because = guess, words.FIRST_GUESS
+    if longer is not None:
+        findings.append(longer_words.answer(subject, longer))
+        figures += longer_pictures.picture(longer)
+        advised, because = longer.steps, longer_words.because(longer)
+    findings += [later] if later else []
+    edits = words.edits(subject, advised, later, because)
     retune = words.retune(subject) if edits else ()
-    return Answer((finding, *((later,) if later else ())), figures, edits, retune)
+    figures += words.histogram_picture(subject)
+    return Answer(tuple(findings), tuple(figures), edits, retune)
 
 
 def _plain(subject: Subject, most: int) -> dict[str, Value]:

@@ -17,6 +17,7 @@ from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.phrases import shown
 from tunebook.diagnosis.step_budget import step_budget
 from tunebook.procedures.needs import remedy
+from tunebook.procedures.steps.fitting import NONE
 from tunebook.procedures.subjects import Subject
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ METHOD: Final = (
     "level (an error of 0 allows 1 example in 1,000), between two evaluations, over all seeds of "
     "the fastest rate"
 )
+FIRST_GUESS: Final = "The fewest steps in which the training set was fitted: a first guess."
 # What is true of every number of steps that was found so.
 NEVER_TUNE: Final = "Never tune the number of steps itself."
 RAISES: Final = (
@@ -85,7 +87,7 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
     have = subject.steps
     if have is not None and high > have:
         verdict = Verdict.WATCH
-        advice = f"Give trials {shown(guess)} steps; they have {shown(have)}. {RAISES} {NEVER_TUNE}"
+        advice = f"Give trials no fewer; they have {shown(have)}. {RAISES} {NEVER_TUNE}"
     else:
         verdict = Verdict.GOOD
         sentence += f" The study's {shown(have)} are enough for that." if have else ""
@@ -111,16 +113,18 @@ def histogram_picture(subject: Subject) -> tuple[Figure, ...]:
     return () if made is None else (replace(made, key=HISTOGRAM.key),)
 
 
-def edits(subject: Subject, guess: int | None, later: Finding | None) -> tuple[Edit, ...]:
-    """The steps to give a trial: by the study's own results where they tell, else the guess.
+def edits(
+    subject: Subject, guess: int | None, later: Finding | None, because: str = FIRST_GUESS
+) -> tuple[Edit, ...]:
+    """The steps to give a trial: by the study's own results where they tell, else as advised.
 
-    A study that has more than the guess keeps them until its results say that they are too many:
-    what regularises raises the steps needed.
+    A study that has more than these keeps them until its results say that they are too many: in
+    doubt, longer.
     """
     have, knobs = subject.steps, subject.knobs
     if knobs.steps_unit != "steps":
         return ()
-    steps, because = guess, "The fewest steps in which the training set was fitted: a first guess."
+    steps = guess
     if have is not None and guess is not None and guess <= have:
         steps = None
     if later is not None and later.verdict is Verdict.GOOD:
@@ -156,6 +160,15 @@ def rounded_up(steps: float) -> int:
 
 def _not_fitted(question: Question, found: Fitted, again: str) -> tuple[Finding, None]:
     made, fit = found.sweep, found.fit
+    fitting, known = found.fitting
+    if fitting:
+        return _unknown(
+            question,
+            f"At the best {made.parameter}, {shown(made.best or 0)}, {fitting} of "
+            f"{counted(known, 'trial')} fit the training set ({fit.words}) in "
+            f"{counted(found.most, 'step')}, the others do not: more steps are needed.",
+            f"Give it more: {again} --max-steps {2 * found.most} --again",
+        )
     best = (
         f"No {made.parameter} from {shown(made.values[0])} to {shown(made.values[-1])} fits the "
         f"training set in {counted(found.most, 'step')}"
@@ -163,6 +176,14 @@ def _not_fitted(question: Question, found: Fitted, again: str) -> tuple[Finding,
     left = (
         f"the best, {shown(made.best or 0)}, ends at {fit.metric} {shown(fit.level + found.left)}"
     )
+    if found.left <= NONE:
+        return _unknown(
+            question,
+            f"At the best {made.parameter}, {shown(made.best or 0)}, the training set is fitted "
+            f"({fit.words}) at times within {counted(found.most, 'step')}, but not for good: more "
+            "steps are needed.",
+            f"Give it more: {again} --max-steps {2 * found.most} --again",
+        )
     if found.is_falling:
         return _unknown(
             question,

@@ -1,0 +1,176 @@
+"""The study's own training at the first guess, and at twice, four and eight times as many steps.
+
+The guess is made without what regularises. Whether the study itself needs more is seen by doubling
+its steps, on the same seeds, until that gains nothing above noise.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from tunebook.core.domains import Value
+from tunebook.core.evidence import Reading, Standing
+from tunebook.core.objective import Metric
+from tunebook.core.results import Results
+from tunebook.core.study import Study
+from tunebook.diagnosis.gathering import gather
+from tunebook.procedures.subjects import Subject
+from tunebook.stats.samples import standard_error
+
+STAGE: Final = "own"
+SEEDS: Final = 4
+# How much longer than the guess; the last only while the training before it still gained.
+FACTORS: Final = (1, 2, 4, 8)
+# In doubt, longer: a gain need not be beyond doubt, only above its standard error.
+ABOVE_NOISE: Final = 1.0
+# Differences below this share of a result are rounding.
+ROUNDING: Final = 1e-9
+# Equally many for all: who is looked at more often is seen at a better moment.
+EVALUATIONS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """By how much longer trials are better than shorter ones on the same seeds.
+
+    Infinite where fewer come to nothing, minus infinity where more do.
+    """
+
+    mean: float
+    error: float
+    least: float = 0.0
+
+    @property
+    def is_above_noise(self) -> bool:
+        return self.mean > max(ABOVE_NOISE * self.error, self.least)
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """Trials of so many steps each."""
+
+    steps: int
+    readings: tuple[Reading, ...]
+
+    def losses(self, metric: Metric) -> dict[int, float]:
+        """Results by seed, lower for better ones; infinity for those that came to nothing."""
+        found: dict[int, float] = {}
+        for reading in self.readings:
+            if reading.value is not None:
+                found[reading.record.trial.seed] = metric.loss(reading.value)
+            elif reading.standing is Standing.INFEASIBLE:
+                found[reading.record.trial.seed] = math.inf
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Longer:
+    """Ever longer trainings of the study's own, from the first guess up to `longest` steps."""
+
+    metric: Metric
+    guess: int
+    longest: int
+    rungs: tuple[Rung, ...] = ()
+
+    def gain(self, shorter: int, longer: int) -> Gain | None:
+        """What one rung gains over another; None where fewer than two seeds tell."""
+        one, other = (self.rungs[i].losses(self.metric) for i in (shorter, longer))
+        seeds = sorted(one.keys() & other.keys())
+        a, b = (np.array([losses[seed] for seed in seeds]) for losses in (one, other))
+        lost = int(np.sum(np.isinf(a))) - int(np.sum(np.isinf(b)))
+        if lost and len(seeds) > 1:
+            return Gain(math.copysign(math.inf, lost), 0.0)
+        both = np.isfinite(a) & np.isfinite(b)
+        if len(seeds) > 1 and not np.any(np.isfinite(a)) and not np.any(np.isfinite(b)):
+            return Gain(0.0, 0.0)
+        differences = a[both] - b[both]
+        error = standard_error(differences)
+        if error is None:
+            return None
+        least = ROUNDING * float(np.max(np.abs(a[both])))
+        return Gain(float(np.mean(differences)), error, least)
+
+    @property
+    def is_known(self) -> bool:
+        """Whether every doubling can be judged, there is one, and something works at all."""
+        pairs = itertools.pairwise(range(len(self.rungs)))
+        works = any(r.value is not None for rung in self.rungs for r in rung.readings)
+        return works and len(self.rungs) > 1 and all(self.gain(*pair) is not None for pair in pairs)
+
+    @property
+    def enough(self) -> int:
+        """The first rung over which no longer one gains above noise.
+
+        All longer ones are asked, not the next alone: what luck hides of one doubling shows over
+        two.
+        """
+        last = len(self.rungs) - 1
+        return next((i for i in range(last) if not self._is_surpassed(i)), max(last, 0))
+
+    @property
+    def steps(self) -> int:
+        """The steps that are enough; the guess where nothing tells."""
+        return self.rungs[self.enough].steps if self.is_known else self.guess
+
+    @property
+    def may_gain(self) -> bool:
+        """Whether the longest training was still better: more steps may still help."""
+        return not self.is_known or self.enough == len(self.rungs) - 1
+
+    @property
+    def total(self) -> int:
+        """The steps that all this took."""
+        return sum(rung.steps * len(rung.readings) for rung in self.rungs)
+
+    def _is_surpassed(self, rung: int) -> bool:
+        gains = (self.gain(rung, later) for later in range(rung + 1, len(self.rungs)))
+        return any(gain is not None and gain.is_above_noise for gain in gains)
+
+
+def lengthened(
+    subject: Subject, guess: int, longest: int | None, *, goal: str
+) -> Generator[Study, Results, Longer]:
+    """Train the study's own configuration ever longer; for `yield from` in a procedure.
+
+    `longest` caps the steps of a trial. All together take at most 15 times the guess on each seed.
+    """
+    cap = FACTORS[-1] * guess if longest is None else longest
+    made = Longer(subject.study.objective.metric, guess, cap)
+    if FACTORS[1] * guess > cap:
+        return made
+    for factor in FACTORS:
+        still = made.is_known and made.enough == len(made.rungs) - 1
+        if factor * guess > cap or (factor == FACTORS[-1] and not still):
+            break
+        results = yield subject.listed(
+            f"{STAGE}-{factor}",
+            [{}] * SEEDS,
+            _planned(subject, factor * guess),
+            goal=goal,
+            steps=factor * guess,
+            seeds_of=STAGE,
+        )
+        # A seed far out is part of what so many steps do.
+        rung = Rung(factor * guess, gather(results, far_out=False).readings)
+        made = replace(made, rungs=(*made.rungs, rung))
+    return made
+
+
+def _planned(subject: Subject, steps: int) -> dict[str, Value]:
+    """What goes with a number of steps: how often to evaluate, and how long to decay."""
+    fix: dict[str, Value] = {}
+    every, decay = subject.value("eval_interval"), subject.config.get("decay_steps")
+    # None leaves it to the program, which goes by its steps.
+    if subject.knobs.eval_interval is not None and every is not None:
+        fix[subject.knobs.eval_interval] = max(steps // EVALUATIONS, 1)
+    if isinstance(decay, int) and subject.steps:
+        # As large a share of the training as in the study: else what is added is spent at a rate
+        # near 0.
+        fix["decay_steps"] = max(round(decay * steps / subject.steps), 1)
+    return fix

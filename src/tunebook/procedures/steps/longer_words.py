@@ -1,0 +1,125 @@
+"""What ever longer trainings of the study's own say of its steps, in words."""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+from tunebook.core.findings import Finding, Question, Verdict
+from tunebook.core.representation import listed
+from tunebook.diagnosis.phrases import shown
+from tunebook.procedures.steps.longer import FACTORS, SEEDS, Gain, Longer, Rung
+from tunebook.procedures.steps.words import FIRST_GUESS, NEVER_TUNE
+from tunebook.procedures.subjects import Subject
+
+LONGER: Final = Question(
+    "probe-steps-longer",
+    "How many steps does the study's own training need?",
+    "number-of-steps",
+)
+METHOD: Final = (
+    "the study's own schedule, regularisation and learning rate, on the same seeds at every "
+    "length; the fewest steps over which no more gain above one standard error of the paired "
+    "differences. Where more steps do nothing, one answer in three is longer than the guess all "
+    "the same, and one probe in ten tries 8 times as many"
+)
+MAY_HELP: Final = "more steps may still help"
+
+
+def answer(subject: Subject, made: Longer) -> Finding:
+    """The fewest steps beyond which the study's own training gains nothing above noise."""
+    again = f"tunebook probe steps {subject.study.file or 'STUDY.yaml'}"
+    if not made.rungs:
+        return _unknown(
+            f"At most {shown(made.longest)} steps are allowed, which leaves no room for twice the "
+            f"first guess, {shown(made.guess)}: {MAY_HELP}.",
+            f"Allow more: {again} --longest {4 * made.guess} --again",
+        )
+    if not made.is_known:
+        return _unknown(
+            f"Too few trials of the study's own configuration came to an end, of {_each(made)}: "
+            f"{MAY_HELP}.",
+            "Look at one of them: tunebook show STUDY TRIAL. If it diverged, look for a learning "
+            "rate that works first: tunebook probe stability.",
+        )
+    have, steps = subject.steps, made.steps
+    sentence = f"{_results(subject, made)}{_conclusion(made)}"
+    advice = [_further(made, again)] if made.may_gain else []
+    if have is not None and have < steps:
+        verdict = Verdict.WATCH
+        advice.insert(0, f"Give trials {shown(steps)} steps; they have {shown(have)}.")
+    else:
+        verdict = Verdict.WATCH if made.may_gain else Verdict.GOOD
+        sentence += f" The study's {shown(have)} are enough for that." if have else ""
+    numbers = {"guess": float(made.guess), "steps": float(steps), "total": float(made.total)}
+    return Finding(
+        LONGER, verdict, sentence, " ".join([*advice, NEVER_TUNE]), numbers=numbers, method=METHOD
+    )
+
+
+def because(made: Longer) -> str:
+    """Why a trial should have these steps, for the study file."""
+    if not made.is_known:
+        return FIRST_GUESS
+    if made.may_gain:
+        return f"The longest training that was tried was the best: {MAY_HELP}."
+    return "The fewest steps beyond which longer training gained nothing above noise."
+
+
+def _results(subject: Subject, made: Longer) -> str:
+    """`The study's own training has valid/error 0.07 after 100 steps and 0.05 after 200`."""
+    name = subject.knobs.learning_rate
+    told = [f"{_mean(rung, made)} after {shown(rung.steps)}" for rung in made.rungs]
+    told[0] += " steps"
+    return (
+        f"With its own schedule and regularisation and {name} {shown(_rate(subject))}, the study's "
+        f"training has a mean {made.metric.name} of {listed(told, most=len(FACTORS))}, on "
+        f"{SEEDS} seeds."
+    )
+
+
+def _conclusion(made: Longer) -> str:
+    place, last = made.enough, len(made.rungs) - 1
+    if not made.may_gain:
+        found = made.gain(place, place + 1)
+        return (
+            f" Beyond {shown(made.steps)} steps longer training gains nothing above noise: twice "
+            f"as many {_gain(found)}."
+        )
+    return f" The last doubling still {_gain(made.gain(last - 1, last), 's')}: {MAY_HELP}."
+
+
+def _further(made: Longer, again: str) -> str:
+    last = made.rungs[-1].steps
+    if last < FACTORS[-1] * made.guess:
+        return f"Allow more: {again} --longest {2 * last} --again"
+    return "Run the study, then ask again: when its good trials are best tells whether to go on."
+
+
+def _gain(gain: Gain | None, ending: str = "") -> str:
+    """`gain 0.02 (standard error 0.01)`; the ending of the verb is that of its subject."""
+    if gain is None:
+        return f"prove{ending} nothing"
+    if math.isinf(gain.mean):
+        have = "has" if ending else "have"
+        return f"{have} {'fewer' if gain.mean > 0 else 'more'} trials that come to nothing"
+    word = "gain" if gain.mean >= 0 else "lose"
+    return f"{word}{ending} {shown(abs(gain.mean))} (standard error {shown(gain.error)})"
+
+
+def _mean(rung: Rung, made: Longer) -> str:
+    values = [r.value for r in rung.readings if r.value is not None]
+    return shown(sum(values) / len(values)) if values else "nothing"
+
+
+def _each(made: Longer) -> str:
+    tried = listed([f"{rung.steps:,}" for rung in made.rungs], most=len(FACTORS))
+    return f"{SEEDS} each of {tried} steps"
+
+
+def _rate(subject: Subject) -> float:
+    return subject.number("learning_rate")
+
+
+def _unknown(sentence: str, advice: str) -> Finding:
+    return Finding(LONGER, Verdict.UNKNOWN, sentence, advice, method=METHOD)
