@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from searchable import study_in
-from tunebook.core.domains import Choice, Float
-from tunebook.core.edits import SetBudget, SetParameter, edited
+from tunebook.core.domains import Choice, Float, Int
+from tunebook.core.edits import SetBudget, SetParameter, edited, widened
 from tunebook.core.errors import StudyError
 from tunebook.core.space import Fixed, Parameter, Role, Space
 from tunebook.core.study import Budget
@@ -68,3 +68,11 @@ def test_later_edits_win_and_none_change_nothing() -> None:
 def test_an_edit_that_breaks_the_study_is_refused() -> None:
     with pytest.raises(StudyError, match="optimizer must be a choice or fixed"):
         after(SetParameter("optimizer", Float(0, 1), ""))
+
+
+def test_a_limit_is_never_widened() -> None:
+    inside = Float(0.01, 0.1, log=True, limit="high")
+    assert widened(inside, 0.001, 1.0) == Float(0.001, 0.1, log=True, limit="high")
+    assert widened(Int(2, 8, limit="both"), 1.0, 9.5) == Int(2, 8, limit="both")
+    assert widened(Int(2, 8), 1.2, 9.5) == Int(1, 10)
+    assert widened(inside, 0.02, 0.05) == inside

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from tunebook.core.domains import Domain
+from tunebook.core.domains import Domain, Float, Int
 from tunebook.core.space import Fixed, Parameter, Role
 from tunebook.core.study import Budget, Study
 
@@ -29,6 +30,19 @@ class SetBudget:
 
 
 Edit: TypeAlias = SetParameter | SetBudget
+
+
+def widened(source: Float | Int, low: float, high: float) -> Float | Int:
+    """A range that reaches from `low` to `high` too; a side that is a limit stays where it is.
+
+    >>> widened(Float(0.01, 0.1, log=True, limit="high"), 0.001, 1.0)
+    Float(low=0.001, high=0.1, log=True, limit='high')
+    """
+    bottom = source.low if source.limit in ("low", "both") else min(source.low, low)
+    top = source.high if source.limit in ("high", "both") else max(source.high, high)
+    if isinstance(source, Int):
+        return replace(source, low=math.floor(bottom), high=math.ceil(top))
+    return replace(source, low=bottom, high=top)
 
 
 def edited(study: Study, edits: Iterable[Edit]) -> Study:

@@ -155,3 +155,18 @@ def test_every_probe_takes_the_options_that_all_have() -> None:
     for command in probe.registered_commands:
         assert command.callback is not None
         assert shared <= set(inspect.signature(command.callback).parameters), command.name
+
+
+@pytest.mark.usefixtures("small", "proposes")
+def test_what_somebody_has_written_is_not_replaced(capsys: pytest.CaptureFixture[str]) -> None:
+    before = Path("small.yaml").read_text()
+    refused = call(capsys, *PROBE, "--output", "./small.yaml")
+    assert refused.code == 1
+    assert "small.yaml is the study itself; name another file with --output" in refused.err
+    assert Path("small.yaml").read_text() == before
+    assert call(capsys, *PROBE).code == 0
+    first = Path("small.variance.yaml")
+    kept = first.read_text() + "# mine\n"
+    first.write_text(kept)
+    assert "small.variance-2.yaml" in call(capsys, *PROBE).out
+    assert first.read_text() == kept

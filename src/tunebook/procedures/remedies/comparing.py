@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tunebook.core.domains import Choice, Float, Int
-from tunebook.core.edits import SetParameter
+from tunebook.core.edits import SetParameter, widened
 from tunebook.core.evidence import Standing
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
@@ -141,11 +141,9 @@ def rate_edit(subject: Subject, rate: float, because: str) -> tuple[SetParameter
     source = subject.study.space[name].source
     match source:
         case Float() | Int():
-            low, high = min(source.low, rate / _MARGIN), max(source.high, rate * _MARGIN)
-            if (low, high) == (source.low, source.high):
-                return ()
-            low, high = (float(f"{end:.2g}") for end in (low, high))
-            return (SetParameter(name, Float(low, high, log=source.log), because),)
+            low, high = (float(f"{end:.2g}") for end in (rate / _MARGIN, rate * _MARGIN))
+            wider = widened(source, low, high)
+            return (SetParameter(name, wider, because),) if wider != source else ()
         case Choice():
             if source.contains(rate):
                 return ()

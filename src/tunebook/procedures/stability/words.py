@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from tunebook.core.domains import Float
-from tunebook.core.edits import Edit, SetParameter
+from tunebook.core.edits import Edit, SetParameter, widened
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import counted, listed
 from tunebook.core.results import Results
@@ -172,18 +172,19 @@ def _wider(subject: Subject, seen: Seen) -> tuple[SetParameter, ...]:
     source = subject.study.space[name].source
     if not isinstance(source, Float) or not source.log:
         return ()
-    low, high = source.low, source.high
-    if best * _NEAR >= high:
-        end, high = "high", float(f"{10 * best:.1g}")
-    elif best <= _NEAR * low:
-        end, low = "low", float(f"{best / 10:.1g}")
+    if best * _NEAR >= source.high:
+        end, wider = "high", widened(source, source.low, float(f"{10 * best:.1g}"))
+    elif best <= _NEAR * source.low:
+        end, wider = "low", widened(source, float(f"{best / 10:.1g}"), source.high)
     else:
+        return ()
+    if wider == source:
         return ()
     because = (
         f"The best {name} of a short training, {shown(best)}, is at the {end} end of what the "
         "study searches."
     )
-    return (SetParameter(name, Float(low, high, log=True, limit=source.limit), because),)
+    return (SetParameter(name, wider, because),)
 
 
 def _finding(
