@@ -188,7 +188,7 @@ def test_the_study_s_own_training_has_the_last_word() -> None:
     (edit,) = answer.edits
     assert isinstance(edit, SetBudget) and edit.budget == Budget(4 * guess)
     assert edit.because.startswith("The fewest steps beyond which longer training gained nothing")
-    assert [f.question.key for f in answer.findings] == ["probe-steps", "probe-steps-longer"]
+    assert [f.question.key for f in answer.findings] == ["probe-steps-longer", "probe-steps"]
     assert [s.name.rpartition(".")[2] for s in studies] == [
         "sweep",
         *(f"own-{factor}" for factor in (1, 2, 4, 8)),

@@ -133,7 +133,8 @@ def _answer(
     findings, figures = [finding], [*picture(QUESTION, found)]
     advised, because = guess, words.FIRST_GUESS
     if longer is not None:
-        findings.append(longer_words.answer(subject, longer))
+        # What to do comes before where it began.
+        findings.insert(0, longer_words.answer(subject, longer))
         figures += longer_pictures.picture(longer)
         advised, because = longer.steps, longer_words.because(longer)
     findings += [later] if later else []
