@@ -31,7 +31,7 @@ def test_nobody(smi: FakeSmi) -> None:
 def test_a_process_is_named_by_how_it_was_started(smi: FakeSmi) -> None:
     with subprocess.Popen(["sleep", "600"]) as sleeper:
         smi.put(SECOND, sleeper.pid, "10240 MiB", "sleep")
-        (tenant,) = NvidiaSmi().tenants()
+        (tenant,) = NvidiaSmi().tenants() or ()
         sleeper.kill()
     assert tenant == Tenant(sleeper.pid, "sleep 600", "10240 MiB", "1", SECOND)
 
@@ -43,14 +43,14 @@ def test_a_process_that_cannot_be_seen_keeps_its_name(smi: FakeSmi) -> None:
 
 def test_a_long_command_is_cut(smi: FakeSmi) -> None:
     smi.put(FIRST, 2**30, "1 MiB", "x" * 500)
-    (tenant,) = NvidiaSmi().tenants()
+    (tenant,) = NvidiaSmi().tenants() or ()
     assert tenant.command == "x" * 97 + "..."
 
 
 def test_contexts_of_one_process_count_once(smi: FakeSmi) -> None:
     for device in (FIRST, FIRST, SECOND):
         smi.put(device, 2**30, "1 MiB", "a")
-    assert [tenant.index for tenant in NvidiaSmi().tenants()] == ["0", "1"]
+    assert [tenant.index for tenant in NvidiaSmi().tenants() or ()] == ["0", "1"]
 
 
 def test_a_broker_is_not_in_the_way(smi: FakeSmi) -> None:
@@ -70,19 +70,31 @@ def test_garbage_means_nothing(smi: FakeSmi, garbage: str) -> None:
 def test_a_tool_that_fails(smi: FakeSmi) -> None:
     smi.put(FIRST, 2**30, "1 MiB", "a")
     smi.script("echo 'GPU-1, 12, 1 MiB, a'; exit 9")
-    assert NvidiaSmi().tenants() == ()
+    assert NvidiaSmi().tenants() is None
+
+
+def test_a_first_answer_that_fails_is_not_kept(smi: FakeSmi) -> None:
+    smi.put(SECOND, 2**30, "1 MiB", "a")
+    works = (smi.folder / "nvidia-smi").read_text().partition("\n")[2]
+    smi.script('case "$1" in --query-gpu=*) exit 9;; esac\n' + works)
+    asked = NvidiaSmi()
+    assert asked.tenants() is None
+    smi.script(works)
+    found = asked.tenants()
+    assert found is not None
+    assert [tenant.index for tenant in found] == ["1"]
 
 
 def test_no_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert NvidiaSmi().tenants() == ()
+    assert NvidiaSmi().tenants() is None
 
 
 def test_a_tool_that_hangs_is_asked_once(smi: FakeSmi, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "_PATIENCE_SECONDS", 0.2)
     smi.script(f"echo asked >> {smi.folder}/asked; exec sleep 60")
     hanging = NvidiaSmi()
-    assert [hanging.tenants() for _ in range(3)] == [(), (), ()]
+    assert [hanging.tenants() for _ in range(3)] == [None] * 3
     assert (smi.folder / "asked").read_text() == "asked\n"
 
 
@@ -114,5 +126,5 @@ def test_any_answer_is_survived(answer: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         told = subprocess.CompletedProcess([], 0, answer.encode(errors="replace"), b"")
         patch.setattr(devices.subprocess, "run", lambda *_, **__: told)
-        for tenant in NvidiaSmi().tenants():
+        for tenant in NvidiaSmi().tenants() or ():
             assert tenant.pid >= 0

@@ -19,10 +19,10 @@ class Listed:
     """Devices with the tenants that a test has listed."""
 
     def __init__(self) -> None:
-        self.now: tuple[Tenant, ...] = ()
+        self.now: tuple[Tenant, ...] | None = ()
         self.asked = 0
 
-    def tenants(self) -> tuple[Tenant, ...]:
+    def tenants(self) -> tuple[Tenant, ...] | None:
         self.asked += 1
         return self.now
 
@@ -94,7 +94,7 @@ def test_all_on_a_slot_of_several_are_named() -> None:
     assert [watch.first_free(both) for _ in range(2)] == [None, None]
     assert told[0].startswith(f"GPU 0, 1 is not used: process {OTHER} (")
     assert f"; process {OTHER + 1} (" in told[0]
-    devices.now = (*devices.now, tenant("1", OTHER + 2))
+    devices.now = (tenant("0"), tenant("1", OTHER + 1), tenant("1", OTHER + 2))
     assert watch.first_free(both) is None
     assert f"; process {OTHER + 2} (" in told[1]
 
@@ -123,3 +123,36 @@ def test_nobody_is_asked_where_there_is_no_accelerator_or_no_wish() -> None:
     assert devices.asked == 0
     sharing, _ = guard(None)
     assert sharing.first_free(TWO) == TWO[0]
+
+
+def test_it_is_told_once_that_nobody_can_tell() -> None:
+    devices = Listed()
+    devices.now = None
+    watch, told = guard(devices)
+    assert [watch.first_free(TWO) for _ in range(3)] == [TWO[0]] * 3
+    assert told == [
+        "nvidia-smi does not say who uses the GPUs: those that other processes use are used, too."
+    ]
+
+
+def test_free_slots_are_not_asked_for_all_the_time_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guarding, "LOOK_SECONDS", 3600.0)
+    devices = Listed()
+    watch, _ = guard(devices)
+    assert [watch.first_free(TWO) for _ in range(5)] == [TWO[0]] * 5
+    assert devices.asked == 1
+    watch.used(TWO[0], "trial 3")
+    assert watch.first_free(TWO[1:]) == TWO[1]
+    assert devices.asked == 1
+    assert watch.first_free(TWO) == TWO[0]
+    assert devices.asked == 2
+
+
+def test_an_amount_that_the_driver_does_not_tell_is_left_out() -> None:
+    devices = Listed()
+    devices.now = (Tenant(OTHER, "python train.py", "[N/A]", "0", "GPU-0"),)
+    watch, told = guard(devices)
+    assert [watch.first_free(TWO[:1]) for _ in range(2)] == [None, None]
+    assert told[0].startswith(
+        f"GPU 0 is not used: process {OTHER} (python train.py) uses it, since"
+    )

@@ -150,3 +150,17 @@ def test_processors_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPat
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: None)
     assert slots.cpus_here() == 1
+
+
+def test_a_device_that_is_named_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,0,0")
+    with pytest.raises(StudyError) as caught:
+        slots.gpus_here()
+    assert str(caught.value) == (
+        "CUDA_VISIBLE_DEVICES=1,0,0 names 0 twice, and CUDA then shows no device; name each once"
+    )
+
+
+def test_one_gpu_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StudyError, match="a trial needs 1 gpu, but this machine shows 0"):
+        slots.divide(Resources(gpus=1), 1, ())

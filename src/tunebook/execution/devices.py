@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,8 +10,9 @@ import psutil
 
 from tunebook.core.masking import mask_arguments
 
-# Without a daemon that keeps the driver loaded, an answer takes seconds.
-_PATIENCE_SECONDS = 20.0
+# Without a daemon that keeps the driver loaded, an answer takes seconds. Nothing else happens in
+# the meantime, so that a tool which does not answer by then is not asked again.
+_PATIENCE_SECONDS = 5.0
 _LONGEST_COMMAND = 100
 # Stands between programs and a device that they share on purpose, and never leaves it.
 _BROKERS = ("nvidia-cuda-mps-server",)
@@ -36,21 +36,27 @@ class Tenant:
 class Devices(Protocol):
     """The accelerators of this machine."""
 
-    def tenants(self) -> tuple[Tenant, ...]:
-        """The processes that use them now, as far as is known."""
+    def tenants(self) -> tuple[Tenant, ...] | None:
+        """The processes that use them now, as far as is known; None if nobody can tell."""
 
 
 class NvidiaSmi:
     """Asks the tool of NVIDIA's driver. Where it is absent or broken, nothing is known."""
 
     def __init__(self) -> None:
-        self._indices: dict[str, str] | None = None
+        self._indices: dict[str, str] = {}
         self._hangs = False
 
-    def tenants(self) -> tuple[Tenant, ...]:
-        if self._indices is None:
-            self._indices = {uuid: index for index, uuid in self._ask("gpu", "index,uuid", 2)}
+    def tenants(self) -> tuple[Tenant, ...] | None:
         rows = self._ask("compute-apps", "gpu_uuid,pid,used_memory,process_name", 4)
+        if rows is None:
+            return None
+        if not self._indices:
+            # A first answer may fail; numbers never change once they are known.
+            numbers = self._ask("gpu", "index,uuid", 2)
+            if not numbers:
+                return None
+            self._indices = {uuid: index for index, uuid in numbers}
         # A process may have several contexts on one device.
         found = {
             (uuid, pid): Tenant(
@@ -61,10 +67,10 @@ class NvidiaSmi:
         }
         return tuple(found.values())
 
-    def _ask(self, what: str, fields: str, count: int) -> Iterator[list[str]]:
-        """Rows of so many cells; what does not look like one is left out."""
+    def _ask(self, what: str, fields: str, count: int) -> list[list[str]] | None:
+        """Rows of so many cells; what does not look like one is left out. None is no answer."""
         if self._hangs:
-            return
+            return None
         command = ["nvidia-smi", f"--query-{what}={fields}", "--format=csv,noheader"]
         try:
             answer = subprocess.run(
@@ -76,15 +82,15 @@ class NvidiaSmi:
         except subprocess.TimeoutExpired:
             # A driver that hangs once hangs again: every trial would wait for it.
             self._hangs = True
-            return
+            return None
         except OSError:
-            return
-        if answer.returncode == 0:
-            for line in answer.stdout.decode(errors="replace").splitlines():
-                # The last cell is the name of a program, in which there may be commas.
-                cells = [cell.strip() for cell in line.split(",", count - 1)]
-                if len(cells) == count:
-                    yield cells
+            return None
+        if answer.returncode != 0:
+            return None
+        # The last cell is the name of a program, in which there may be commas.
+        lines = answer.stdout.decode(errors="replace").splitlines()
+        rows = ([cell.strip() for cell in line.split(",", count - 1)] for line in lines)
+        return [cells for cells in rows if len(cells) == count]
 
 
 def _command(pid: int, name: str) -> str:

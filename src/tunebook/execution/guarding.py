@@ -5,6 +5,7 @@ It would take memory from a trial that may then be called infeasible, and time f
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -29,25 +30,43 @@ class Guard:
         self._last: dict[tuple[str, ...], str] = {}
         self._taken: dict[tuple[str, ...], float] = {}
         self._named: dict[tuple[str, ...], frozenset[int]] = {}
+        # The last answer; of a slot that was used since, it says nothing.
+        self._used_since: set[tuple[str, ...]] = set()
+        self._asked: float | None = None
+        self._tenants: list[Tenant] = []
+        self._told_off = False
 
     def used(self, slot: Slot, trial: str) -> None:
         """A trial begins in a slot."""
         self._last[slot.gpus] = trial
+        self._used_since.add(slot.gpus)
 
     def first_free(self, slots: Sequence[Slot]) -> Slot | None:
         """The first slot that may be used now."""
         if self._devices is None:
             return slots[0] if slots else None
-        tenants: Sequence[Tenant] | None = None
         for slot in slots:
             if not slot.gpus:
                 return slot
-            if self._is_due(slot):
-                if tenants is None:
-                    tenants = _others(self._devices.tenants())
-                if not self._look(slot, tenants):
-                    return slot
+            if self._is_due(slot) and not self._look(slot, self._now(self._devices, slot)):
+                return slot
         return None
+
+    def _now(self, devices: Devices, slot: Slot) -> Sequence[Tenant]:
+        """Who is there, by an answer that is at most so old: everything waits for a new one."""
+        age = math.inf if self._asked is None else time.monotonic() - self._asked
+        if age >= LOOK_SECONDS or slot.gpus in self._used_since:
+            self._used_since.clear()
+            found = devices.tenants()
+            if found is None and not self._told_off:
+                self._told_off = True
+                self._notice(
+                    "nvidia-smi does not say who uses the GPUs: those that other processes use are "
+                    "used, too."
+                )
+            self._tenants = _others(found or ())
+            self._asked = time.monotonic()
+        return self._tenants
 
     def _is_due(self, slot: Slot) -> bool:
         return time.monotonic() - self._taken.get(slot.gpus, -LOOK_SECONDS) >= LOOK_SECONDS
@@ -71,7 +90,7 @@ class Guard:
 
     def _who(self, gpus: tuple[str, ...], here: Sequence[Tenant]) -> str:
         each = (
-            f"process {tenant.pid} ({tenant.command}) uses {tenant.memory} of its memory"
+            f"process {tenant.pid} ({tenant.command}) uses {_amount(tenant.memory)}"
             for tenant in here
         )
         trial = self._last.get(gpus)
@@ -86,6 +105,11 @@ def _others(tenants: Sequence[Tenant]) -> list[Tenant]:
     """Those that are neither this process nor above it: a notebook cannot wait for itself."""
     own = {os.getpid(), *(parent.pid for parent in psutil.Process().parents())}
     return [tenant for tenant in tenants if tenant.pid not in own]
+
+
+def _amount(memory: str) -> str:
+    """How much of a device is used; within containers the driver does not say."""
+    return f"{memory} of its memory" if memory[:1].isdigit() else "it"
 
 
 def _name(gpus: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from tunebook.core.errors import StudyError
+from tunebook.core.representation import counted
 from tunebook.core.study import Resources
 from tunebook.execution import cgroups
 
@@ -52,7 +53,7 @@ def divide(
     """
     if resources.gpus > len(gpus):
         raise StudyError(
-            f"a trial needs {resources.gpus} gpus, but this machine shows {len(gpus)}; "
+            f"a trial needs {counted(resources.gpus, 'gpu')}, but this machine shows {len(gpus)}; "
             "lower resources.gpus in the study, or run where there are more"
         )
     room = max(cpus // resources.cpus, 1)
@@ -88,9 +89,16 @@ def gpus_here() -> tuple[str, ...]:
     if given is not None:
         devices = (device.strip() for device in given.split(","))
         # As CUDA reads it: the list ends at the first entry that names no device.
-        return tuple(takewhile(lambda device: device and not device.startswith("-"), devices))
-    found = sorted(int(path.name[6:]) for path in Path("/dev").glob("nvidia[0-9]*"))
-    return tuple(map(str, found))
+        found = tuple(takewhile(lambda device: device and not device.startswith("-"), devices))
+        twice = [device for device in dict.fromkeys(found) if found.count(device) > 1]
+        if twice:
+            raise StudyError(
+                f"CUDA_VISIBLE_DEVICES={given} names {twice[0]} twice, and CUDA then shows no "
+                "device; name each once"
+            )
+        return found
+    numbers = sorted(int(path.name[6:]) for path in Path("/dev").glob("nvidia[0-9]*"))
+    return tuple(map(str, numbers))
 
 
 def _quota() -> int:
