@@ -23,11 +23,16 @@ METHOD: Final = (
     "differences. Where more steps do nothing, one answer in three is longer than the guess all "
     "the same, and one probe in ten tries 8 times as many"
 )
+# A rate that is so many times smaller than the fastest makes training long by itself.
+FAR_BELOW: Final = 3.0
 MAY_HELP: Final = "more steps may still help"
 
 
-def answer(subject: Subject, made: Longer) -> Finding:
-    """The fewest steps beyond which the study's own training gains nothing above noise."""
+def answer(subject: Subject, made: Longer, fastest: float | None = None) -> Finding:
+    """The fewest steps beyond which the study's own training gains nothing above noise.
+
+    `fastest` is the rate that fitted the training set in the fewest.
+    """
     again = f"tunebook probe steps {subject.study.file or 'STUDY.yaml'}"
     if not made.rungs:
         return _unknown(
@@ -51,6 +56,11 @@ def answer(subject: Subject, made: Longer) -> Finding:
     else:
         verdict = Verdict.WATCH if made.may_gain else Verdict.GOOD
         sentence += f" The study's {shown(have)} are enough for that." if have else ""
+    if fastest is not None and fastest >= FAR_BELOW * _rate(subject):
+        advice.append(
+            f"{shown(fastest)} fitted the training set fastest: a rate nearer to that may need "
+            "fewer steps."
+        )
     numbers = {"guess": float(made.guess), "steps": float(steps), "total": float(made.total)}
     return Finding(
         LONGER, verdict, sentence, " ".join([*advice, NEVER_TUNE]), numbers=numbers, method=METHOD

@@ -134,7 +134,7 @@ def _answer(
     advised, because = guess, words.FIRST_GUESS
     if longer is not None:
         # What to do comes before where it began.
-        findings.insert(0, longer_words.answer(subject, longer))
+        findings.insert(0, longer_words.answer(subject, longer, found.sweep.best))
         figures += longer_pictures.picture(longer)
         advised, because = longer.steps, longer_words.because(longer)
     findings += [later] if later else []
