@@ -78,7 +78,7 @@ def test_row_12_damage_to_any_page_is_found_when_the_book_is_opened(
         damage(book, [page], page)
         if is_damaged(book):
             found += 1
-            with pytest.raises(StoreError, match="`tunebook recover --dir .*` makes a new book"):
+            with pytest.raises(StoreError, match=r"`tunebook recover --dir .*` makes a new book"):
                 open_store(folder)
     assert found > 15
 
@@ -95,7 +95,7 @@ def is_damaged(book: Path) -> bool:
 def test_row_12_a_run_refuses_and_names_the_way_out(made: Path, tmp_path: Path) -> None:
     folder = left_book.copy(made, tmp_path / "damaged")
     damage(folder / "book.db", list(range(1, 12)), 1)
-    with pytest.raises(StoreError, match="`tunebook recover --dir .*` makes a new book"):
+    with pytest.raises(StoreError, match=r"`tunebook recover --dir .*` makes a new book"):
         run_again(folder)
     recovering.recover(folder)
     run_again(folder)
