@@ -131,6 +131,8 @@ def test_a_child_that_ends_meanwhile_counts_nothing(monkeypatch: pytest.MonkeyPa
     gone = subprocess.Popen([sys.executable, "-c", ""])
     process = psutil.Process(gone.pid)
     gone.wait()
+    # Other tests may have left children to this process.
+    monkeypatch.setattr(psutil.Process, "children", lambda self, recursive: [])
     alone = memory.resident_bytes()
     monkeypatch.setattr(psutil.Process, "children", lambda self, recursive: [process])
     assert memory.resident_bytes() == pytest.approx(alone, rel=0.2)
