@@ -61,7 +61,7 @@ def test_row_4_a_store_that_was_killed_while_it_wrote(tmp_path: Path) -> None:
     kill_everywhere(tmp_path, WRITING, most=10)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.parametrize("call", WRITING)
 def test_row_4_a_store_that_was_killed_at_every_write(tmp_path: Path, call: str) -> None:
     kill_everywhere(tmp_path, (call,), most=None)
@@ -90,7 +90,7 @@ def test_row_4_a_run_that_was_killed_while_it_wrote(tmp_path: Path) -> None:
     assert besiege(tmp_path, [("pwrite64", 60)]) == 1
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.parametrize("call", ["pwrite64", "fdatasync", "fsync", "rename", "unlink"])
 def test_row_4_a_run_that_was_killed_at_many_writes(tmp_path: Path, call: str) -> None:
     assert besiege(tmp_path, [(call, when) for when in range(1, 61, 2)]) > 3

@@ -66,7 +66,7 @@ def test_row_5_a_disk_that_takes_nothing_is_given_up(
     assert "the disk took none of the bytes" in said or "no room for" in said
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.parametrize("call", ["fdatasync", "fsync", "pwrite64"])
 def test_row_5_at_any_moment(writers: Nursery, tmp_path: Path, call: str) -> None:
     for when in range(2, 30, 3):

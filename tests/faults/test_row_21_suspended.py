@@ -81,7 +81,7 @@ def test_row_21_suspended_and_resumed(bench: Bench, who: str) -> None:
     suspend(bench, who, SUSPENDED_SECONDS)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.parametrize("who", ["coordinator", "server", "keepers", "workers", "all"])
 def test_row_21_suspended_for_longer_than_any_patience(bench: Bench, who: str) -> None:
     suspend(bench, who, LONG_SECONDS)

@@ -126,7 +126,7 @@ def test_row_34_a_function_that_floods(bench: Bench, kind: str) -> None:
     flood_of_a_function(bench, kind, megabytes=100)
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.parametrize("kind", ["text", "binary", "endless"])
 def test_row_34_a_gigabyte_of_a_function(bench: Bench, kind: str) -> None:
     flood_of_a_function(bench, kind, megabytes=1024)

@@ -285,7 +285,7 @@ def test_at_the_command_line(
     assert found["verdict"] == verdict, found
 
 
-@pytest.mark.long
+@pytest.mark.soak
 @pytest.mark.parametrize(("place", "verdict"), [("outside", "problem"), ("inside", "good")])
 def test_a_residual_network_and_its_healthy_twin(
     tmp_path: Path,
