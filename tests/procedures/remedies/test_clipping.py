@@ -222,7 +222,7 @@ def test_outlying_gradients_and_a_healthy_twin(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TUNEBOOK_DIR")
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "planted"))
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "planted"))
     text = importlib.import_module("outliers").study("outliers", outliers=share)
     Path("study.yaml").write_text(text)
     done = call(capsys, "probe", "clipping", "study.yaml", "--json", "--html", "page.html")

@@ -266,7 +266,7 @@ def planted(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, **given: f
     """`study.yaml`, a study of a planted program, in a folder of its own."""
     monkeypatch.chdir(folder)
     monkeypatch.delenv("TUNEBOOK_DIR")
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "planted"))
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "planted"))
     Path("study.yaml").write_text(importlib.import_module("settling").study(name, **given))
 
 

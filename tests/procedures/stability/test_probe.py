@@ -296,7 +296,7 @@ def test_a_residual_network_and_its_healthy_twin(
 ) -> None:
     """Normalisation outside the residual is unstable above the best rate, inside it is not."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[1] / "planted"))
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "planted"))
     residual = importlib.import_module("residual")
     Path("study.yaml").write_text(residual.study(place))
     done = call(capsys, "probe", "stability", "study.yaml", "--json")
