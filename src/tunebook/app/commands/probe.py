@@ -152,7 +152,10 @@ def steps(
         ),
     ] = None,
 ) -> Mapping[str, Value]:
-    """How many steps the training set takes to be fitted, and whether the study needs more.
+    """How many steps to train for.
+
+    A first guess from what the training set takes to be fitted, then whether the study itself
+    gains by more.
 
     Example: tunebook probe steps study.yaml --loss 0.01
     """
@@ -174,7 +177,9 @@ def stability(
         int, typer.Option("--seeds", help="Trainings at each learning rate.", metavar="N", min=2)
     ] = 2,
 ) -> Mapping[str, Value]:
-    """Whether instability keeps the learning rate below its best, and of which kind it is.
+    """Whether instability keeps the learning rate too low.
+
+    It sees trainings above the best rate at every step, and tells of which kind the instability is.
 
     Example: tunebook probe stability study.yaml --steps 500
     """
@@ -183,7 +188,9 @@ def stability(
 
 @_command("warmup")
 def warmup(steps: SweepSteps = None, seeds: Seeds = 5) -> Mapping[str, Value]:
-    """The shortest warm-up that makes higher learning rates stable, and what it brings.
+    """The shortest warm-up that stabilises training.
+
+    It makes higher learning rates stable, and is proposed only where that pays over fresh seeds.
 
     Example: tunebook probe warmup study.yaml
     """
@@ -203,7 +210,9 @@ def clipping(
         ),
     ] = None,
 ) -> Mapping[str, Value]:
-    """The threshold of gradient clipping that makes training stable, and what it brings.
+    """The gradient norm to clip at, to stabilise training.
+
+    It is proposed only where that pays over fresh seeds.
 
     Example: tunebook probe clipping study.yaml --off 0
     """
@@ -225,7 +234,10 @@ def variance(
         ),
     ] = None,
 ) -> Mapping[str, Value]:
-    """How much results vary with seeds alone, and how many seeds a difference needs.
+    """How much results vary with seeds, and how many to run.
+
+    The best configuration once more with new seeds: the variance of each source of chance, and
+    how many seeds a difference needs.
 
     Example: tunebook probe variance study.yaml --seeds 10 --difference 0.002
     """
@@ -290,7 +302,10 @@ def batch_size(
         ),
     ] = None,
 ) -> Mapping[str, Value]:
-    """Feasible batch sizes, their throughput, the bottleneck, and the size to take.
+    """Which batch sizes fit, how fast they are, which to take.
+
+    Time per step and throughput of each, their bottleneck, and whether memory leaks; with
+    --to-goal the critical batch size.
 
     Example: tunebook probe batch-size study.yaml --to-goal --goal 0.1
     """
