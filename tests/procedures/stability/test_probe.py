@@ -200,7 +200,8 @@ def test_a_range_with_the_best_rate_at_its_end_is_widened() -> None:
     answer, _ = asked(simulated(worse_above=0.3), space=space)
     (edit,) = answer.edits
     assert isinstance(edit, SetParameter) and edit.source == Float(1e-4, 0.1, log=True)
-    assert "high end" in edit.because and main(answer).advice == edit.because
+    assert "high end" in edit.because
+    assert main(answer).advice == f"Search lr from 0.0001 to 0.1 (log). {edit.because}"
 
 
 def test_nothing_that_works_and_nothing_that_ended() -> None:

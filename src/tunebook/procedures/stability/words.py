@@ -54,7 +54,7 @@ def answer(
             f"instability does not limit the rate.{_further(seen)}{_lost(seen)}"
         )
     edits = _wider(subject, seen)
-    advice = edits[0].because if edits else ""
+    advice = f"Search {name} from {edits[0].source}. {edits[0].because}" if edits else ""
     return _finding(question, Verdict.GOOD, sentence, advice, seen), edits
 
 
