@@ -97,6 +97,33 @@ def test_a_crash_says_nothing_of_a_value() -> None:
     assert (made.best, made.boundary) == (0.022, "high")
 
 
+@pytest.mark.parametrize(
+    ("best", "lost"), [(1.0, (0.022, 0.046, 0.1)), (1e-4, (0.001, 0.0022, 0.0046))]
+)
+def test_a_sweep_goes_on_beyond_values_that_crashed(best: float, lost: tuple[float, ...]) -> None:
+    """As many as an extension has values: neither they nor nothing is tried next."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return CRASHED if config["lr"] in lost else valley(best)(config, seed, steps)
+
+    made, studies = swept(train, extensions=2)
+    assert len(studies) == 3
+    assert made.broken == lost and made.best == pytest.approx(best)
+    assert made.boundary is None
+
+
+def test_errors_at_one_end_become_an_edge() -> None:
+    """A program that raises on NaN: two errors may be chance, further ones are not."""
+    error = Outcome(OutcomeKind.FAILED, "FloatingPointError: the loss is nan")
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return error if float(config["lr"] or 0) > 0.03 else valley(1.0)(config, seed, steps)
+
+    made, studies = swept(train, extensions=2)
+    assert (made.best, made.broken_above, made.end) == (0.022, 0.046, None)
+    assert len(studies) == 2
+
+
 def test_nothing_works() -> None:
     made, _ = swept(lambda config, seed, steps: DIVERGED)
     assert (made.best, made.boundary, made.broken_above) == (None, None, None)

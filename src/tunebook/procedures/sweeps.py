@@ -211,7 +211,8 @@ def _ratio(values: Sequence[float]) -> float:
 
 def _beyond(made: Sweep, ratio: float, count: int) -> list[float]:
     """So many values, at the same ratio, beyond the end at which the best is."""
-    last = made.values[0 if made.end == "low" else -1]
+    # Also beyond those that broke: more failures at one side tell that they depend on the value.
+    last = min(made.readings) if made.end == "low" else max(made.readings)
     factor = 1 / ratio if made.end == "low" else ratio
     further = {float(f"{last * factor**power:.2g}") for power in range(1, max(count, 2) + 1)}
     return sorted(further - set(made.readings))

@@ -98,6 +98,12 @@ def test_a_blow_up(compared: Usual) -> None:
     assert found.kind is Kind.SUDDEN and "without bounds from step 351" in found.why
 
 
+@pytest.mark.parametrize("values", [[np.nan, np.nan], [np.inf, np.nan]])
+def test_a_loss_that_is_never_a_number(compared: Usual, values: list[float]) -> None:
+    found = told(reading(np.array(values), standing=Standing.INFEASIBLE), compared)
+    assert found.kind is Kind.EARLY and "without bounds from step 1" in found.why
+
+
 def test_a_loss_that_never_falls(compared: Usual) -> None:
     flat = 2.3 * np.exp(0.02 * np.random.default_rng(1).normal(size=STEPS))
     found = told(reading(flat), compared)
