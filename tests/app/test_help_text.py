@@ -194,10 +194,18 @@ def test_defaults(text: str, value: Any) -> None:
         ("--width INTEGER  [default: (4*64)]", Found("width", 256)),
         ("--memory SIZE  [default 16GB]", Found("memory", "16GB")),
         ("--memory SIZE  how much, default 16GB", Found("memory")),
+        ("--lr LR\thow fast (default: 0.1)", Found("lr", 0.1)),
+        ("--rate\tLR\thow fast (default: 0.1)", Found("rate", 0.1)),
+        ("--amp\tis-" + "it-" * 20 + "fast", Found("amp", switch=True)),
     ],
 )
 def test_kinds_of_options(line: str, found: Found) -> None:
     assert [*help_text.options(f"options:\n  {line}\n").values()] == [found]
+
+
+def test_a_line_that_is_no_option_is_read_once() -> None:
+    """To try every way to part its letters would take longer than anybody waits."""
+    assert help_text.options(f"options:\n  --lr\xa0{'x' * 60}\n") == {}
 
 
 @pytest.mark.parametrize(
@@ -220,7 +228,7 @@ def test_arguments_without_a_name(usage: str, needed: tuple[str, ...]) -> None:
     assert help_text.positional(f"{usage}\n\noptions:\n  --lr LR\n") == needed
 
 
-@given(st.text(st.sampled_from(" -\n[](){}<>|=:'\"│abAB09.,*/"), max_size=80))
+@given(st.text(st.sampled_from(" \t-\n[](){}<>|=:'\"│abAB09.,*/"), max_size=80))
 def test_no_text_is_too_strange(text: str) -> None:
     for flag, found in help_text.options(f"usage: x\n\n  {text}").items():
         assert found.name == help_text.name_of(flag)

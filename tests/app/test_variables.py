@@ -25,6 +25,8 @@ from tunebook.studyfile.roles import Found
         ("  # $LR\necho $1 $lower", {}),
         ("echo $HOME $PATH $CUDA_VISIBLE_DEVICES $TUNEBOOK_SEED $RANK $SLURM_JOB_ID", {}),
         ("echo $OPENAI_API_KEY ${DB_PASSWORD:-x}", {}),
+        ("echo $HF_TOKEN ${WANDB_AUTH:-x} $SECRET_SAUCE", {}),
+        ("echo ${PAD_TOKEN:-x}", {"PAD_TOKEN": Found("pad_token", "x")}),
     ],
 )
 def test_what_a_shell_script_reads(tmp_path: Path, source: str, found: dict[str, Found]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,14 +30,30 @@ def book(tmp_path: Path) -> Path:
     return tmp_path / "book.db"
 
 
-def test_another_process_is_named_with_its_command(book: Path) -> None:
+@contextmanager
+def held(book: Path, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(book)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-c", HOLD, str(book), *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"held\n"
-        assert holder(book).startswith(f"process {process.pid} ({sys.executable} -c")
+        yield process
         process.communicate()
+
+
+def test_another_process_is_named_with_its_command(book: Path) -> None:
+    with held(book) as process:
+        assert holder(book).startswith(f"process {process.pid} ({sys.executable} -c")
+
+
+def test_the_secrets_of_a_command_are_not_shown(
+    book: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(holders, "_LONGEST_COMMAND", 10_000)
+    with held(book, "--api-key", "hunter2", "--token=0123456789abcdef"):
+        assert holder(book).endswith(f"{book} --api-key *** --token=***)")
 
 
 def test_where_nobody_is_seen_nobody_is_named(

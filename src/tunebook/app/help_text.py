@@ -17,7 +17,7 @@ _OWN = {"--help", "--version", "--helpfull", "--helpshort", "--helpxml", "--inst
 _FRAME = str.maketrans("│┃", "  ", "╭╮╰╯─━")
 # An option of absl ends with a colon; others with a gap, then the text.
 _ABSL = re.compile(r"\s+--(?P<no>\[no\])?(?P<name>[\w.\-]+): ?(?P<text>.*)")
-_OPTION = re.compile(r"\s*\*?\s+(?P<spec>-{1,2}\w\S*(?: ?\S+)*?)(?:\s{2,}(?P<text>\S.*))?\s*")
+_OPTION = re.compile(r"(?:\s*\*)?\s+(?P<spec>-{1,2}\w\S*(?: \S+)*?)(?:\s{2,}(?P<text>\S.*))?\s*")
 _FLAG = re.compile(r"--?[A-Za-z][\w.\-]*")
 _KIND = re.compile(r"(?:<[^>]+>|[A-Z][A-Z_]+\b|\[[^\]]*\||\{)")
 _DEFAULT = re.compile(
@@ -121,7 +121,8 @@ def _entries(text: str) -> Iterator[tuple[str, str]]:
     """(how an option is written, what is said of it) for each option."""
     entry: tuple[str, list[str]] | None = None
     for raw in text.splitlines():
-        line = raw.translate(_FRAME)
+        # A tab parts an option from its text, as a gap of blanks does.
+        line = raw.replace("\t", "  ").translate(_FRAME)
         absl, option = _ABSL.fullmatch(line), _OPTION.fullmatch(line)
         if absl or option:
             if entry:

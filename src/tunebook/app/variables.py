@@ -24,6 +24,8 @@ _READ = re.compile(r"\$(?:\{([A-Z][A-Z0-9_]*)(?::?[-=]([^}]*))?|([A-Z][A-Z0-9_]*
 _SET = re.compile(
     r"(?:^|[;&\s])(?:([A-Z][A-Z0-9_]*)=|(?:for|read(?: -r)?) ([A-Z][A-Z0-9_]*)\b)", re.M
 )
+# A variable is no parameter if a text such as this under its name would be kept from others.
+_LIKE_A_SECRET = "0123456789abcdef" * 2
 _ANSWERS = re.compile(r"help|getopts?|\$@|\$\*|\$\{@|\$\{\*")
 # Of the machine, the shell, awk and a batch system; what looks like a secret is passed by no study.
 _OTHERS = re.compile(
@@ -90,7 +92,7 @@ def _parameters(found: dict[str, Value]) -> Iterator[tuple[str, Found]]:
     for variable, default in found.items():
         name = variable.lower()
         own = variable_of(name) == variable and variable not in RESERVED_VARIABLES
-        if own and not _OTHERS.fullmatch(variable) and not is_secret(variable, "x" * 40):
+        if own and not _OTHERS.fullmatch(variable) and not is_secret(variable, _LIKE_A_SECRET):
             yield variable, Found(name, default, required=default is None)
 
 

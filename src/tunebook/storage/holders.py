@@ -10,6 +10,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from tunebook.core.masking import mask_arguments
+
 _LOCKS = Path("/proc/locks")
 _LONGEST_COMMAND = 120
 # In WAL mode a writer locks the shared memory; in other modes, and while it recovers, the book.
@@ -45,8 +47,8 @@ def _inode(path: Path) -> str | None:
 
 def _command(pid: int) -> str:
     try:
-        words = Path("/proc", str(pid), "cmdline").read_bytes().split(b"\0")
+        line = Path("/proc", str(pid), "cmdline").read_bytes().decode(errors="replace")
     except OSError:
         return "its command is not known"
-    text = b" ".join(word for word in words if word).decode(errors="replace")
-    return text[:_LONGEST_COMMAND] or "its command is not known"
+    words = [word for word in line.split("\0") if word]
+    return " ".join(mask_arguments(words))[:_LONGEST_COMMAND] or "its command is not known"
