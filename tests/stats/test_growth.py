@@ -39,7 +39,6 @@ def test_a_planted_leak_is_found_with_its_slope() -> None:
         assert found.p <= 0.01
         held += 0.1 in found.per_step
     assert held >= 36
-    assert found.span == pytest.approx(1490.0)
 
 
 def test_a_leak_of_many_small_jumps_is_found() -> None:
@@ -55,7 +54,6 @@ def test_jumps_are_told_apart_from_growth() -> None:
     assert found is not None
     assert found.per_step.estimate == 0.0
     assert found.p == pytest.approx(0.5)
-    assert found.jumps == pytest.approx(500.0)
 
 
 def test_growth_below_the_least_of_interest_is_none() -> None:

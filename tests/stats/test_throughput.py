@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -42,7 +41,7 @@ def test_proportional_throughput_is_never_called_full() -> None:
     for seed in range(60):
         found = saturation(measure(lambda _: 0.1, noise=0.15, seed=seed))
         assert found.stops_at is None
-        assert found.slows_at is None
+        assert {gain.verdict for gain in found.gains} <= {Doubling.NEARLY_DOUBLE, Doubling.UNCLEAR}
 
 
 @pytest.mark.parametrize("noise", [0.01, 0.05])
@@ -58,14 +57,15 @@ def test_a_full_device_is_found(noise: float) -> None:
 def test_slowing_comes_before_stopping() -> None:
     found = saturation(measure(line, 0.01))
     # 64 to 128 brings 1.49, 128 to 256 brings 1.28, 512 to 1024 only 1.09.
-    assert found.slows_at in (64.0, 128.0)
+    slow = [gain.smaller for gain in found.gains if gain.verdict is Doubling.LESS]
+    assert slow and slow[0] in (64.0, 128.0)
     assert found.stops_at in (None, 512.0)
 
 
 def test_a_dip_is_no_end() -> None:
     dip = {**dict.fromkeys(SIZES, 0.1), 64.0: 0.19, 128.0: 0.19}
     found = saturation(measure(lambda size: dip[size], 0.01))
-    assert found.slows_at == 32.0
+    assert [g.smaller for g in found.gains if g.verdict is not Doubling.NEARLY_DOUBLE] == [32.0]
     assert found.stops_at is None
 
 
@@ -86,11 +86,8 @@ def test_a_planted_line_is_found() -> None:
         found = affine_time(measure(line, seed=seed))
         assert found is not None
         assert found.fits
-        assert found.explained > 0.95
         held += 0.01 in found.fixed and 0.0001 in found.per_example
     assert held >= 51
-    assert found.ceiling.estimate == pytest.approx(10_000.0, rel=0.1)
-    assert found.ceiling.low < 10_000.0 < found.ceiling.high
     assert found.seconds(100.0) == pytest.approx(0.02, rel=0.05)
     assert found.throughput(100.0) == pytest.approx(5000.0, rel=0.05)
 
@@ -108,7 +105,6 @@ def test_neither_part_of_a_step_is_below_nothing() -> None:
     assert flat is not None
     assert flat.fixed.estimate == pytest.approx(0.1, rel=0.05)
     assert flat.per_example.low == 0.0
-    assert flat.ceiling.high == math.inf
     steep = affine_time(measure(lambda size: 1e-6 * size**2))
     assert steep is not None
     assert steep.fixed.estimate == 0.0

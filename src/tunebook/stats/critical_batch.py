@@ -64,16 +64,15 @@ class BestSize:
 class BatchScaling:
     """A fitted curve with its 95% region.
 
-    `critical`, `fewest_steps` (S_min) and `fewest_examples` (S_min B_crit) have an end at 0 or +inf
-    where the data bound one side only; `critical.estimate` itself is 0 or +inf when a limit fits
-    best. `sd` is the noise of log S; `misfit` the p-value that the form does not fit, from seeds,
-    or None without them. `places (m,)` are the critical sizes of the region, 0 and +inf among them
-    where they belong, with the ends of log S at `reference` for each, `low (m,)` and `high (m,)`.
+    `critical` and `fewest_steps` (S_min) have an end at 0 or +inf where the data bound one side
+    only; `critical.estimate` itself is 0 or +inf when a limit fits best. `sd` is the noise of
+    log S; `misfit` the p-value that the form does not fit, from seeds, or None without them.
+    `places (m,)` are the critical sizes of the region, 0 and +inf among them where they belong,
+    with the ends of log S at `reference` for each, `low (m,)` and `high (m,)`.
     """
 
     critical: Interval
     fewest_steps: Interval
-    fewest_examples: Interval
     sd: float
     misfit: float | None
     sizes: tuple[float, ...]
@@ -103,11 +102,6 @@ class BatchScaling:
             math.exp(float(np.max(self.high + offsets))),
         )
 
-    def examples_at(self, size: float) -> Interval:
-        """The examples seen until the goal at a batch size."""
-        steps = self.steps_at(size)
-        return Interval(size * steps.estimate, size * steps.low, size * steps.high)
-
     def cheapest(self, per_step: Callable[[float], float], sizes: Sequence[float]) -> BestSize:
         """The size with the lowest total of steps times `per_step(size)`.
 
@@ -126,14 +120,6 @@ class BatchScaling:
             tuple(candidates[lowest.any(axis=0)].tolist()),
             tuple(np.exp(self.level + own).tolist()),
         )
-
-    def fastest(self, fixed: float, per_example: float) -> Interval:
-        """The size of least training time where a step takes fixed + per_example x size.
-
-        It is sqrt(B_crit fixed / per_example): +inf where examples cost no time.
-        """
-        ratio = fixed / per_example if per_example > 0.0 else math.inf
-        return _each(self.critical, lambda b: math.sqrt(b * ratio) if b and ratio else 0.0)
 
     @property
     def perfect_until(self) -> Interval:
@@ -185,8 +171,7 @@ def batch_scaling(
     critical = Interval(estimate, float(inside.min()), float(inside.max()))
     return BatchScaling(
         critical,
-        _limit(_log_fewest_steps, inside, ends, estimate, level, reference),
-        _limit(_log_fewest_examples, inside, ends, estimate, level, reference),
+        _fewest_steps(inside, ends, estimate, level, reference),
         float(fit.sd[best]),
         misfit,
         tuple(np.unique(b).tolist()),
@@ -306,27 +291,12 @@ def _end(
     return np.asarray(level + side * far)
 
 
-def _log_fewest_steps(places: Floats, reference: float) -> Floats:
-    return -np.log1p(places / reference)
-
-
-def _log_fewest_examples(places: Floats, reference: float) -> Floats:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        finite = np.log(places) - np.log1p(places / reference)
-    return np.where(np.isinf(places), math.log(reference), finite)
-
-
-def _limit(
-    log_share: Callable[[Floats, float], Floats],
-    places: Floats,
-    ends: Sequence[Floats],
-    estimate: float,
-    level: float,
-    reference: float,
+def _fewest_steps(
+    places: Floats, ends: Sequence[Floats], estimate: float, level: float, reference: float
 ) -> Interval:
-    """S_min or S_min B_crit, over the region; 0 where the other limit belongs to it."""
-    shares = log_share(places, reference)
-    own = float(log_share(np.array([estimate]), reference)[0])
+    """S_min over the region; 0 where perfect scaling without end belongs to it."""
+    shares = -np.log1p(places / reference)
+    own = -math.log1p(estimate / reference)
     low, high = float(np.min(ends[0] + shares)), float(np.max(ends[1] + shares))
     return Interval(math.exp(level + own), math.exp(low), math.exp(high))
 

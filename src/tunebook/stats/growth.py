@@ -27,15 +27,11 @@ _JUMPS = 2
 class Growth:
     """How fast a series grows for each step, with a 95% interval, and the one-sided p-value.
 
-    `p` is small when it grows by more than the least slope asked about. `span` is the number of
-    steps looked at, so that `per_step * span` is the growth over them. `jumps` is how much the two
-    largest rises brought beyond that.
+    `p` is small when it grows by more than the least slope asked about.
     """
 
     per_step: Interval
     p: float
-    span: float
-    jumps: float
 
 
 def growth(
@@ -70,20 +66,12 @@ def growth(
     if np.any(gaps <= 0.0):
         raise ValueError("the steps of a series must increase")
     slopes = np.diff(levels) / gaps
-    order = np.argsort(slopes, kind="stable")
-    mean, error, freedom = _trimmed(slopes[order])
+    mean, error, freedom = _trimmed(np.sort(slopes))
     # Differences of equal numbers leave rounding errors, which are no growth.
     error = max(error, 1e-12 * float(np.abs(levels).max()) / float(gaps.mean()))
     t = (mean - least) / error if error > 0.0 else 0.0
     half = float(special.stdtrit(freedom, (1.0 + confidence) / 2.0)) * error
-    largest = order[-_JUMPS:]
-    jumps = float((slopes[largest] - mean) @ gaps[largest])
-    return Growth(
-        Interval(mean, mean - half, mean + half),
-        float(special.stdtr(freedom, -t)),
-        float(x[-1] - x[late]),
-        max(jumps, 0.0),
-    )
+    return Growth(Interval(mean, mean - half, mean + half), float(special.stdtr(freedom, -t)))
 
 
 def _trimmed(ordered: Floats) -> tuple[float, float, int]:

@@ -24,13 +24,12 @@ _NORMAL_TAIL = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class StepTimes:
-    """The median of the steps after warm-up with its 95% interval, their robust sd (`spread`), how
-    many there are, and how many were dropped as warm-up before them."""
+    """The median of the steps after warm-up with its 95% interval, their robust sd (`spread`), and
+    how many there are."""
 
     median: Interval
     spread: float
     steps: int
-    dropped: int
 
     @property
     def log_error(self) -> float:
@@ -75,14 +74,13 @@ def step_times(times: ArrayLike, at_least: int = 1, confidence: float = 0.95) ->
     t = t[usable(t)]
     if np.any(t <= 0.0):
         raise ValueError(f"a step takes more than no time, got {t.min():g}")
-    dropped = warm_up(t, at_least)
-    kept = t[dropped:]
+    kept = t[warm_up(t, at_least) :]
     if len(kept) < FEWEST:
         return None
     low, high = _ends(kept, confidence)
     middle = float(np.median(kept))
     spread = median_absolute_deviation(kept) or 0.0
-    return StepTimes(Interval(middle, low, high), spread, len(kept), dropped)
+    return StepTimes(Interval(middle, low, high), spread, len(kept))
 
 
 def _ends(times: Floats, confidence: float) -> tuple[float, float]:

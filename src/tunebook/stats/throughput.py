@@ -50,14 +50,13 @@ class Gain:
 
 @dataclass(frozen=True, slots=True)
 class Saturation:
-    """The gains between neighbouring sizes, in their order, and two sizes taken from them.
+    """The gains between neighbouring sizes, in their order, and where they end.
 
-    `stops_at` is the smallest size from which a larger one brings no more; `slows_at` the smallest
-    from which doubling does not nearly double. None where no tested size is shown to be such.
+    `stops_at` is the smallest size from which a larger one brings no more; None where no tested
+    size is shown to be such.
     """
 
     gains: tuple[Gain, ...]
-    slows_at: float | None
     stops_at: float | None
 
 
@@ -65,14 +64,12 @@ class Saturation:
 class AffineTime:
     """A step takes fixed + per_example x size.
 
-    `explained` is the share of the squares of relative times that the line explains; `misfit` the
-    p-value that it does not fit, against the noise of the medians; `largest` the largest relative
-    distance of a median from it, which is at the size `at`.
+    `misfit` is the p-value that the line does not fit, against the noise of the medians; `largest`
+    the largest relative distance of a median from it, which is at the size `at`.
     """
 
     fixed: Interval
     per_example: Interval
-    explained: float
     misfit: float
     largest: float
     at: float
@@ -81,11 +78,6 @@ class AffineTime:
     def fits(self) -> bool:
         """Whether no time is off the line by a tenth and more than noise explains."""
         return not (self.misfit <= _LEVEL and self.largest > KINK)
-
-    @property
-    def ceiling(self) -> Interval:
-        """The throughput of ever larger batches, as long as the line holds."""
-        return Interval(*(_inverse(x) for x in (self.per_example.estimate, *_ends(self))))
 
     def seconds(self, size: float) -> float:
         return self.fixed.estimate + self.per_example.estimate * size
@@ -119,9 +111,6 @@ def affine_time(
         variance * np.diag(inverse)
     )
     off = (coefficients[0] + coefficients[1] * sizes) / seconds - 1.0
-    weights = errors**-2.0
-    level = np.average(seconds, weights=weights / seconds**2)
-    total = float(weights @ (level / seconds - 1.0) ** 2)
     worst = int(np.argmax(np.abs(off)))
     fixed, per_example = (
         Interval(float(c), max(float(c - h), 0.0), float(c + h))
@@ -130,7 +119,6 @@ def affine_time(
     return AffineTime(
         fixed,
         per_example,
-        1.0 - float(weights @ off**2) / total if total > 0.0 else 1.0,
         float(special.chdtrc(freedom, length**2)),
         float(np.abs(off[worst])),
         float(sizes[worst]),
@@ -140,7 +128,7 @@ def affine_time(
 def saturation(
     measured: Mapping[float, StepTimes], level: float = _LEVEL, drift: float = DRIFT
 ) -> Saturation:
-    """Where throughput stops to double, and to rise.
+    """Where throughput stops doubling, and rising.
 
     The gain between two neighbouring sizes has an interval from the errors of their medians; a
     verdict needs all of it on one side, with `level` shared among all pairs. Throughput stops at a
@@ -162,14 +150,13 @@ def saturation(
     for i in range(len(sizes) - 1):
         own = gain(i, i + 1, True)
         gains.append(Gain(sizes[i], sizes[i + 1], own, _verdict(own)))
-    slow = (g.smaller for g in gains if g.verdict in (Doubling.LESS, Doubling.STOPPED))
     stop = (
         g.smaller
         for i, g in enumerate(gains)
         if g.verdict is Doubling.STOPPED
         and not any(gain(i, j, False).low > STOPPED for j in range(i + 2, len(sizes)))
     )
-    return Saturation(tuple(gains), next(slow, None), next(stop, None))
+    return Saturation(tuple(gains), next(stop, None))
 
 
 def _verdict(gain: Interval) -> Doubling:
@@ -178,12 +165,3 @@ def _verdict(gain: Interval) -> Doubling:
     if gain.high < NEARLY_DOUBLE:
         return Doubling.LESS
     return Doubling.NEARLY_DOUBLE if gain.low >= NEARLY_DOUBLE else Doubling.UNCLEAR
-
-
-def _ends(line: AffineTime) -> tuple[float, float]:
-    """The ends of the time per example, the slower one first: it gives the lower ceiling."""
-    return line.per_example.high, line.per_example.low
-
-
-def _inverse(seconds: float) -> float:
-    return 1.0 / seconds if seconds > 0.0 else math.inf

@@ -39,14 +39,11 @@ class Components:
     """The variance of runs by source.
 
     `residual` is what is left when nothing is varied, None where that was not measured; `sources`
-    what each source adds to it when varied alone; `together` the whole variance when all are varied
-    at once, and `beyond` what that is above the sum of all others: how far sources work together.
+    what each source adds to it when varied alone.
     """
 
     residual: Component | None
     sources: Mapping[str, Component]
-    together: Component | None
-    beyond: Interval | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +56,7 @@ class Seeds:
 
 
 def variance_components(
-    alone: Mapping[str, ArrayLike],
-    same: ArrayLike | None = None,
-    together: ArrayLike | None = None,
-    confidence: float = 0.95,
+    alone: Mapping[str, ArrayLike], same: ArrayLike | None = None, confidence: float = 0.95
 ) -> Components:
     """Components of variance from runs in which one source was varied alone.
 
@@ -73,53 +67,37 @@ def variance_components(
     tail = 1.0 - confidence
     rest = _square(same, tail)
     scatter = {name: found for name, x in alone.items() if (found := _square(x, tail)) is not None}
-    whole = _square(together, tail)
-    parts = [(1.0, found) for found in scatter.values()]
-    beyond = None
-    if whole is not None and scatter:
-        # Each source's scatter holds the residual once; their sum may hold it once only.
-        again = [(float(len(scatter) - 1), rest)] if rest is not None and len(scatter) > 1 else []
-        beyond = _sum([(1.0, whole), *again], parts)
     return Components(
         None if rest is None else Component(rest.interval, rest.runs),
         {
             name: Component(
-                found.interval
-                if rest is None
-                else _above_zero(_sum([(1.0, found)], [(1.0, rest)])),
+                found.interval if rest is None else _above_zero(_difference(found, rest)),
                 found.runs,
             )
             for name, found in scatter.items()
         },
-        None if whole is None else Component(whole.interval, whole.runs),
-        beyond,
     )
 
 
 def seeds_needed(
-    sd: PooledSd,
-    difference: float,
-    margin: float = 0.0,
-    level: float = 0.05,
-    power: float = 0.8,
+    sd: PooledSd, difference: float, level: float = 0.05, power: float = 0.8
 ) -> Seeds | None:
-    """Seeds for each arm so that a one-sided t-test of improvement > margin finds `difference`.
+    """Seeds for each arm so that a one-sided t-test of improvement finds `difference`.
 
     The fewest n whose power, by the noncentral t distribution, is enough: near
-    2 (z_(1-level) + z_power)^2 sd^2 / (difference - margin)^2, and some more for few seeds. None
-    for a difference that is not above the margin: no number of seeds shows it.
+    2 (z_(1-level) + z_power)^2 sd^2 / difference^2, and some more for few seeds. None for a
+    difference that is not above 0: no number of seeds shows it.
 
     >>> seeds_needed(PooledSd(1.0, 1.0, 1.0, 100), difference=1.0)
     Seeds(seeds=14, low=14, high=14)
     """
-    effect = difference - margin
-    if not effect > 0.0:
+    if not difference > 0.0:
         return None
-    return Seeds(*(_seeds(effect, s, level, power) for s in (sd.sd, sd.low, sd.high)))
+    return Seeds(*(_seeds(difference, s, level, power) for s in (sd.sd, sd.low, sd.high)))
 
 
 def smallest_difference(
-    sd: PooledSd, seeds: int, margin: float = 0.0, level: float = 0.05, power: float = 0.8
+    sd: PooledSd, seeds: int, level: float = 0.05, power: float = 0.8
 ) -> Interval | None:
     """The improvement that so many seeds in each arm show with `power`, in the same test.
 
@@ -133,7 +111,7 @@ def smallest_difference(
     for _ in range(_ITERATIONS):
         middle = (low + high) / 2.0
         low, high = (middle, high) if _power(middle, seeds, level) < power else (low, middle)
-    return Interval(*(margin + high * s for s in (sd.sd, sd.low, sd.high)))
+    return Interval(*(high * s for s in (sd.sd, sd.low, sd.high)))
 
 
 def _seeds(effect: float, sd: float, level: float, power: float) -> int | None:
@@ -163,7 +141,7 @@ def _power(ratio: float, seeds: int, level: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Square:
-    """A mean square: its interval and its runs, with the relative reach of either end."""
+    """A mean square: its interval and its runs, and how far either end is from it."""
 
     interval: Interval
     runs: int
@@ -184,16 +162,13 @@ def _square(values: ArrayLike | None, tail: float) -> _Square | None:
     return _Square(Interval(found.sd**2, found.low**2, found.high**2), found.freedom + 1)
 
 
-def _sum(plus: list[tuple[float, _Square]], minus: list[tuple[float, _Square]]) -> Interval:
-    """A sum and difference of weighted mean squares.
+def _difference(one: _Square, other: _Square) -> Interval:
+    """How far one mean square is above another.
 
-    Each end adds, in squares, how far every mean square reaches in the direction that moves it.
+    Each end adds, in squares, how far both reach in the direction that moves it.
     """
-    estimate = sum(w * x.interval.estimate for w, x in plus) - sum(
-        w * x.interval.estimate for w, x in minus
-    )
-    down = math.hypot(*(w * x.down for w, x in plus), *(w * x.up for w, x in minus))
-    up = math.hypot(*(w * x.up for w, x in plus), *(w * x.down for w, x in minus))
+    estimate = one.interval.estimate - other.interval.estimate
+    down, up = math.hypot(one.down, other.up), math.hypot(one.up, other.down)
     return Interval(estimate, estimate - down, estimate + up)
 
 

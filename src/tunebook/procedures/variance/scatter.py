@@ -38,7 +38,7 @@ class Scatter:
             raise ValueError(f"scatter needs two results, got {len(values)}")
         # Each has mean 0 and the variance of one run.
         residuals = [(after - before) / math.sqrt(2) for before, after in pairs]
-        components = variance_components(alone, residuals, values)
+        components = variance_components(alone, residuals)
         known = {knob: tuple(found) for knob, found in alone.items()}
         return Scatter(tuple(values), known, tuple(pairs), broken, mean, total, components)
 
