@@ -125,7 +125,7 @@ def test_the_answers_of_a_probe_are_told_in_full() -> None:
         "no problem, 1 to watch, 1 unknown, 1 good",
         "! watch    It takes 40 seeds.",
         "✓ good     The standard deviation is 0.01.",
-        "? unknown  probe sources: The split is not named.",
+        "? unknown  sources: The split is not named.",
         "           → Write 'seed: 0' under fixed.",
         "",
         "Next:  Write 'seed: 0' under fixed.",

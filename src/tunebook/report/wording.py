@@ -110,7 +110,8 @@ def question(finding: Finding) -> str:
     >>> question(Finding(Question("search-space", "Large enough?", ""), Verdict.GOOD, "Yes."))
     'search space'
     """
-    return finding.question.key.replace("-", " ")
+    # That it is a probe's is said above.
+    return finding.question.key.removeprefix("probe-").replace("-", " ")
 
 
 def answer(report: Report) -> str:
