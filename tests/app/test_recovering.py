@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from contracts.store_contract import CODE, COMPLETE, STUDY, logged, proposal
 from tunebook.app import recovering
 from tunebook.core.errors import StoreError, StudyOwned
 from tunebook.core.events import Finished
+from tunebook.core.study import Budget
 from tunebook.core.trials import Attempt
 from tunebook.execution.spec import Spec, Terms
 from tunebook.running.ownership import owned
@@ -71,6 +73,31 @@ def test_a_missing_book_is_made_from_files_and_nothing_from_nothing(
     assert recovering.recover(folder).kept is None
     with pytest.raises(StoreError, match="nor files of one"):
         recovering.check(tmp_path / "empty")
+
+
+@pytest.mark.parametrize("has_book", [False, True])
+def test_of_two_studies_of_one_name_the_later_is_kept_and_the_other_told(
+    folder: Path, has_book: bool
+) -> None:
+    """A book was removed, and its study run again with another space."""
+    (folder / "book.db").unlink()
+    changed = replace(STUDY, budget=Budget(900))
+    with open_store(folder) as store:
+        store.create(changed)
+    if has_book:
+        with closing(sqlite3.connect(folder / "book.db")) as book:
+            book.execute("INSERT INTO notes (attempt, text) VALUES (99, 'of nobody')")
+            book.commit()
+    else:
+        (folder / "book.db").unlink()
+    done = recovering.recover(folder)
+    told = recovering.text(done)
+    place = folder / "studies" / "1"
+    assert f"lost: trials 1 to 1: a later study is called depth, too; they stay in {place}" in told
+    assert [study.study for study in done.studies or ()] == ["depth", "study 1"]
+    with open_store(folder, readonly=True) as store:
+        assert store.studies() == (changed,)
+    assert (place / "1").is_dir()
 
 
 def test_a_flipped_digit_is_found_and_mended_from_the_attempts_own_file(folder: Path) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from contracts.store_contract import CODE, COMPLETE, STUDY, logged, proposal
 from tunebook.core.events import Finished
+from tunebook.storage import checking
 from tunebook.storage.checking import flaws
+from tunebook.storage.migrations import VERSION, OlderBook, refuse_other_version
 from tunebook.storage.sqlite import open_store
 
 
@@ -50,6 +53,13 @@ def test_every_value_is_looked_at(book: Path, statement: str, expected: str) -> 
     change(book, statement)
     (flaw,) = flaws(book)
     assert expected in flaw
+
+
+def test_an_older_book_is_not_a_flawed_one(book: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = partial(refuse_other_version, wanted=VERSION + 1)
+    monkeypatch.setattr(checking, "refuse_other_version", later)
+    with pytest.raises(OlderBook, match="the next `tunebook run` brings it forward"):
+        flaws(book)
 
 
 def test_pages_are_looked_at(book: Path) -> None:

@@ -75,8 +75,10 @@ def recover(folder: Path) -> Recovery:
     try:
         left = _read(book, work)
         with ExitStack() as stack:
-            for study in {**shelf.read(), **left.studies}.values():
-                stack.enter_context(owned(folder, study.name))
+            # Two folders may hold a study of one name, which can be owned once.
+            studies = (*shelf.read().values(), *left.studies.values())
+            for name in sorted({study.name for study in studies}):
+                stack.enter_context(owned(folder, name))
             made = rebuild(work / BOOK, left, shelf, tell)
             if wrong := flaws(work / BOOK):
                 raise StoreError(f"the new book would be flawed ({wrong[0]}); nothing was changed")

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from tunebook.core.errors import StoreError, TunebookError
 from tunebook.storage.chunks import DamagedPoints
 from tunebook.storage.connections import open_engine
-from tunebook.storage.migrations import refuse_other_version
+from tunebook.storage.migrations import OlderBook, refuse_other_version
 from tunebook.storage.reading import read_results, read_studies
 
 # A book without its last pages has a flaw for each: the first few are enough.
@@ -21,7 +21,7 @@ _MOST = 20
 
 
 def flaws(book: Path) -> tuple[str, ...]:
-    """What is wrong with a book, or nothing; it is only read."""
+    """What is wrong with a book, or nothing; it is only read. An older one raises `OlderBook`."""
     engine = open_engine(book, readonly=True)
     try:
         with engine.begin() as connection:
@@ -32,6 +32,8 @@ def flaws(book: Path) -> tuple[str, ...]:
     except (DBAPIError, sqlite3.Error) as error:
         origin = error.orig if isinstance(error, DBAPIError) else error
         found = [str(origin)]
+    except OlderBook:
+        raise
     except StoreError as error:
         found = [str(error)]
     finally:

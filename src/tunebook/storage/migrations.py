@@ -23,6 +23,11 @@ from tunebook.storage.schema import read_version, write_version
 
 Migration: TypeAlias = Callable[[Connection], None]
 
+
+class OlderBook(StoreError):
+    """The book was written by an older tunebook: nothing is wrong with it."""
+
+
 MIGRATIONS: tuple[Migration, ...] = ()
 VERSION = 1 + len(MIGRATIONS)
 
@@ -47,7 +52,7 @@ def refuse_other_version(engine: Engine, book: Path, wanted: int = VERSION) -> N
     found = book_version(engine, book)
     _refuse_newer(found, wanted, book)
     if found < wanted:
-        raise StoreError(
+        raise OlderBook(
             f"{book} was written by an older tunebook (schema {found}, this one reads {wanted}); "
             "the next `tunebook run` brings it forward and keeps a copy"
         )

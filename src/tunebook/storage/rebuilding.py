@@ -78,7 +78,7 @@ def rebuild(book: Path, left: Remains, shelf: Shelf, tell: Tell) -> tuple[Recove
                 done = _study(connection, key, study, kept, folder, tell)
                 done = replace(done, differences=(*changed.get(key, ()), *done.differences))
                 made.append(_with_doubt(done, left))
-            return (*made, *_without_definition(left, shelf, studies))
+            return (*made, *_left_out(left, shelf, studies))
     finally:
         engine.dispose()
 
@@ -87,7 +87,8 @@ def _studies(left: Remains, shelf: Shelf) -> tuple[dict[int, Study], dict[int, t
     """The studies of the new book by their keys, and what the old one said otherwise of them.
 
     They are those of the old one, and those with a file. A file counts where the two differ in what
-    may never change; of all else, such as the number of trials, the book knows the latest.
+    may never change; of all else, such as the number of trials, the book knows the latest. Of two
+    with one name, as when a book was removed and its study changed, it is the later.
     """
     names = {study.name for study in left.studies.values()}
     own = shelf.read()
@@ -98,18 +99,24 @@ def _studies(left: Remains, shelf: Shelf) -> tuple[dict[int, Study], dict[int, t
         if key in own and own[key].name == study.name
         if (lines := tuple(comparing.of_study(study, own[key])))
     }
-    return {**files, **left.studies, **{key: own[key] for key in changed}}, changed
+    found = {**files, **left.studies, **{key: own[key] for key in changed}}
+    latest = {study.name: key for key, study in sorted(found.items())}
+    return {key: found[key] for key in latest.values()}, changed
 
 
-def _without_definition(
-    left: Remains, shelf: Shelf, studies: Mapping[int, Study]
-) -> Iterator[Recovered]:
-    """Studies of which only trials are left: nobody knows what they asked."""
+def _left_out(left: Remains, shelf: Shelf, studies: Mapping[int, Study]) -> Iterator[Recovered]:
+    """Studies that the new book lacks: nobody knows what they asked, or a later has their name."""
+    known = {**shelf.read(), **left.studies}
     for key in sorted({*left.trials, *shelf.own_keys()} - {*studies}):
-        trials = {*left.trials.get(key, {}), *numbered(shelf.root / str(key))}
-        if trials:
-            line = f"trials 1 to {max(trials)}: the study's definition was found nowhere"
-            yield Recovered(f"study {key}", 0, 0, 0, 0, (line,))
+        folder = shelf.root / str(key)
+        trials = {*left.trials.get(key, {}), *numbered(folder)}
+        if not trials:
+            continue
+        why = "the study's definition was found nowhere"
+        if key in known:
+            why = f"a later study is called {known[key].name}, too; they stay in {folder}"
+        line = f"trials 1 to {max(trials)}: {why}"
+        yield Recovered(f"study {key}", 0, 0, 0, 0, (line,))
 
 
 def _study(
