@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tunebook.execution import bounded_log
 from tunebook.execution.bounded_log import TAIL_BYTES, BoundedLog, SharedLog, read
 
 GAP = re.compile(rb"\n\[tunebook left out +(\d+) bytes here\]\n")
@@ -59,11 +60,13 @@ def test_a_disk_that_refuses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with monkeypatch.context() as full:
         full.setattr(os, "pwrite", refuse)
         log.write(b"two\n")
+        # What would have told of the first is not the program's.
+        log.write(b"more\n")
     log.write(b"three\n")
     log.close()
     text = (tmp_path / "log.txt").read_text()
-    assert text == "one\n\n[the disk refused 4 bytes here]\nthree\n"
-    assert log.tail == "one\ntwo\nthree\n"
+    assert text == "one\n\n[the disk refused 9 bytes here]\nthree\n"
+    assert log.tail == "one\ntwo\nmore\nthree\n"
 
 
 def test_it_is_for_the_user_alone(tmp_path: Path) -> None:
@@ -95,6 +98,20 @@ def test_a_log_that_others_write_takes_little_room(tmp_path: Path) -> None:
     assert b"\0" not in kept
     assert (1 << 16) + int(found[1]) + (1 << 18) == whole
     assert len(kept) == (1 << 16) + len(found[0]) + (1 << 18)
+
+
+@pytest.mark.parametrize("library", [None, object()])
+def test_a_system_without_holes_keeps_everything_until_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: object
+) -> None:
+    monkeypatch.setattr(bounded_log, "libc", library)
+    path = tmp_path / "log.txt"
+    shared = SharedLog(path, first=10, last=100)
+    path.write_bytes(b"x" * 1000)
+    shared.look()
+    assert path.read_bytes() == b"x" * 1000
+    shared.close()
+    assert len(path.read_bytes()) < 200
 
 
 def test_a_short_log_of_others_stays_as_it_is(tmp_path: Path) -> None:

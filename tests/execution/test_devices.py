@@ -6,10 +6,12 @@ import os
 import subprocess
 from pathlib import Path
 
+import psutil
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from attempts import wait_for
 from fake_devices import FakeSmi
 from tunebook.execution import devices
 from tunebook.execution.devices import NvidiaSmi, Tenant
@@ -98,6 +100,28 @@ def test_a_tool_that_hangs_is_asked_once(smi: FakeSmi, monkeypatch: pytest.Monke
     assert (smi.folder / "asked").read_text() == "asked\n"
 
 
+def test_a_tool_that_cannot_be_killed_is_left_and_reaped_when_it_ends(
+    smi: FakeSmi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one that sleeps in the kernel, where no signal reaches it."""
+    monkeypatch.setattr(devices, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(devices, "_DYING_SECONDS", 0.1)
+    smi.script(f"echo $$ > {smi.folder}/pid; exec sleep 600")
+    hanging = NvidiaSmi()
+    with monkeypatch.context() as patch:
+        patch.setattr(subprocess.Popen, "kill", lambda _: None)
+        assert hanging.tenants() is None
+    pid = smi.folder / "pid"
+    wait_for(lambda: pid.exists() and pid.read_text())
+    tool = psutil.Process(int(pid.read_text()))
+    assert tool.is_running()
+    tool.kill()
+    # Once it is dead it is a zombie, until it is asked about.
+    wait_for(lambda: tool.status() == psutil.STATUS_ZOMBIE)
+    assert hanging.tenants() is None
+    assert not psutil.pid_exists(tool.pid)
+
+
 @pytest.mark.parametrize(
     ("gpu", "expected"),
     [
@@ -124,7 +148,7 @@ def test_a_part_of_an_accelerator_is_known_where_the_tool_names_it() -> None:
 @given(st.text(max_size=40))
 def test_any_answer_is_survived(answer: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        told = subprocess.CompletedProcess([], 0, answer.encode(errors="replace"), b"")
-        patch.setattr(devices.subprocess, "run", lambda *_, **__: told)
+        told = answer.encode(errors="replace")
+        patch.setattr(NvidiaSmi, "_answer", lambda *_: told)
         for tenant in NvidiaSmi().tenants() or ():
             assert tenant.pid >= 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from attempts import attempt_in, curve, outcome, spec_in
+from tunebook.core.errors import StoreError
 from tunebook.core.events import Event, Finished, Logged, Started
 from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.execution import beginning, here, records
@@ -90,6 +92,58 @@ def test_what_was_given_up_cannot_begin(spec: Spec) -> None:
     assert beginning.take(spec) is None
     assert here.begin(spec) is None
     assert not beginning.has_begun(spec)
+
+
+def refuse_fences(patch: pytest.MonkeyPatch, number: int) -> None:
+    def touch(*_: object, **__: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    patch.setattr(Path, "touch", touch)
+
+
+def test_on_a_full_disk_nobody_is_given_up_yet(spec: Spec, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin(spec).release()
+    follower = Follower(spec)
+    with monkeypatch.context() as patch:
+        refuse_fences(patch, errno.ENOSPC)
+        assert [type(event) for event in follower.give_up_if_dead()] == [Started]
+        assert not follower.finished
+    assert outcome(follower.give_up_if_dead()).kind is OutcomeKind.CRASHED
+
+
+def test_a_folder_that_is_removed_at_the_last_moment(
+    spec: Spec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begin(spec).release()
+    follower = Follower(spec)
+
+    def touch(path: Path, **_: object) -> None:
+        shutil.rmtree(path.parent)
+        raise FileNotFoundError(errno.ENOENT, "No such file or directory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "touch", touch)
+        list(follower.give_up_if_dead())
+        assert not follower.finished
+    assert outcome(follower.give_up_if_dead()).reason == f"its folder {spec.folder} was removed"
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.EIO])
+def test_a_death_that_can_never_be_written_down_is_told(
+    spec: Spec, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    begin(spec).release()
+    follower = Follower(spec)
+    with monkeypatch.context() as patch:
+        refuse_fences(patch, number)
+        with pytest.raises(StoreError) as told:
+            list(follower.give_up_if_dead())
+    assert str(told.value) == (
+        f"trial 1 has died, and that cannot be written down in {spec.folder}: "
+        f"{os.strerror(number)}; when it can, run again: nothing is lost"
+    )
+    # The next run finds it as it was, and nobody holds its lock.
+    assert outcome(Follower(spec).give_up_if_dead()).kind is OutcomeKind.CRASHED
 
 
 def test_a_torn_record_is_no_news(spec: Spec) -> None:

@@ -14,6 +14,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from tunebook.execution.libc import libc
+
 FIRST_BYTES = 1 << 20
 LAST_BYTES = 4 << 20
 TAIL_BYTES = 16 << 10
@@ -21,7 +23,6 @@ _COPIED = 1 << 16
 _GAP = "\n[tunebook left out {:>20} bytes here]\n"
 _GAP_BYTES = len(_GAP.format(0))
 _KEEP_SIZE_AND_PUNCH_HOLE = 3
-_libc = ctypes.CDLL(None, use_errno=True)
 
 
 class BoundedLog:
@@ -41,6 +42,7 @@ class BoundedLog:
 
     def write(self, content: bytes) -> None:
         self._tail = (self._tail + content)[-TAIL_BYTES:]
+        asked = len(content)
         if self._refused:
             content = f"\n[the disk refused {self._refused} bytes here]\n".encode() + content
         try:
@@ -51,7 +53,7 @@ class BoundedLog:
             if end + len(content) > self._kept + self._last:
                 self._cut(end + len(content))
         except OSError:
-            self._refused += len(content)
+            self._refused += asked
 
     def close(self) -> None:
         """Leave no more than the first and the last bytes."""
@@ -133,10 +135,13 @@ class SharedLog:
             return 0
 
     def _punch(self) -> None:
-        """A file system that knows no holes keeps everything until the end."""
+        """A system that knows no holes keeps everything until the end."""
+        fallocate = getattr(libc, "fallocate", None)
+        if fallocate is None:
+            return
         descriptor = os.open(self._path, os.O_WRONLY)
         try:
             place = ctypes.c_long(self._first), ctypes.c_long(self._hole_end - self._first)
-            _libc.fallocate(descriptor, _KEEP_SIZE_AND_PUNCH_HOLE, *place)
+            fallocate(descriptor, _KEEP_SIZE_AND_PUNCH_HOLE, *place)
         finally:
             os.close(descriptor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +14,8 @@ from tunebook.core.masking import mask_arguments
 # Without a daemon that keeps the driver loaded, an answer takes seconds. Nothing else happens in
 # the meantime, so that a tool which does not answer by then is not asked again.
 _PATIENCE_SECONDS = 5.0
+# One that waits for the driver itself cannot even be killed.
+_DYING_SECONDS = 1.0
 _LONGEST_COMMAND = 100
 # Stands between programs and a device that they share on purpose, and never leaves it.
 _BROKERS = ("nvidia-cuda-mps-server",)
@@ -45,7 +48,7 @@ class NvidiaSmi:
 
     def __init__(self) -> None:
         self._indices: dict[str, str] = {}
-        self._hangs = False
+        self._hanging: subprocess.Popen[bytes] | None = None
 
     def tenants(self) -> tuple[Tenant, ...] | None:
         rows = self._ask("compute-apps", "gpu_uuid,pid,used_memory,process_name", 4)
@@ -69,28 +72,48 @@ class NvidiaSmi:
 
     def _ask(self, what: str, fields: str, count: int) -> list[list[str]] | None:
         """Rows of so many cells; what does not look like one is left out. None is no answer."""
-        if self._hangs:
-            return None
-        command = ["nvidia-smi", f"--query-{what}={fields}", "--format=csv,noheader"]
-        try:
-            answer = subprocess.run(
-                command,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_PATIENCE_SECONDS,
-            )
-        except subprocess.TimeoutExpired:
-            # A driver that hangs once hangs again: every trial would wait for it.
-            self._hangs = True
-            return None
-        except OSError:
-            return None
-        if answer.returncode != 0:
+        answer = self._answer(["nvidia-smi", f"--query-{what}={fields}", "--format=csv,noheader"])
+        if answer is None:
             return None
         # The last cell is the name of a program, in which there may be commas.
-        lines = answer.stdout.decode(errors="replace").splitlines()
+        lines = answer.decode(errors="replace").splitlines()
         rows = ([cell.strip() for cell in line.split(",", count - 1)] for line in lines)
         return [cells for cells in rows if len(cells) == count]
+
+    def _answer(self, command: list[str]) -> bytes | None:
+        """What the tool prints; None if it fails, or does not end."""
+        if self._hanging is not None:
+            # A driver that hangs once hangs again: every trial would wait for it. The process may
+            # have ended since, and is no longer listed then.
+            self._hanging.poll()
+            return None
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError:
+            return None
+        try:
+            output, _ = process.communicate(timeout=_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._hanging = process
+            return None
+        finally:
+            if process.returncode is None:
+                _end(process)
+        return output if process.returncode == 0 else None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process, and wait a moment for that: `subprocess.run` would wait without limit."""
+    process.kill()
+    if process.stdout is not None:
+        process.stdout.close()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_DYING_SECONDS)
 
 
 def _command(pid: int, name: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
 import sys
@@ -13,10 +12,10 @@ from typing import NoReturn
 
 import psutil
 
+from tunebook.execution.libc import libc
+
 _SET_PARENT_DEATH_SIGNAL = 1
 _SET_CHILD_SUBREAPER = 36
-# Loaded once, before any fork: a child of a threaded process must not load libraries.
-_libc = ctypes.CDLL(None, use_errno=True) if sys.platform == "linux" else None
 
 # The exit code of a process that was refused by the disk.
 COULD_NOT_WRITE = os.EX_IOERR
@@ -27,14 +26,14 @@ _ROUND_SECONDS = 0.1
 
 def adopt_orphans() -> None:
     """Descendants whose parent dies become children of this process, even daemons."""
-    if _libc is not None:
-        _libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    if libc is not None:
+        libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def die_with(parent: int) -> None:
     """Let this process be killed when its parent dies."""
-    if _libc is not None:
-        _libc.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+    if libc is not None:
+        libc.prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
     if os.getppid() != parent:
         os._exit(1)
 

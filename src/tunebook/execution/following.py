@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from tunebook.core.errors import StoreError
 from tunebook.core.events import Event, Finished, Logged
 from tunebook.execution import outcomes, records
 from tunebook.execution.spec import Spec
-from tunebook.files import locks, spool
+from tunebook.files import locks, space, spool
 
 
 class Follower:
@@ -58,8 +59,15 @@ class Follower:
             if self._ending is None:
                 try:
                     self.spec.fence.touch(mode=0o600)
-                except OSError:
-                    # A full disk: nobody is given up before that is written down.
+                except OSError as refusal:
+                    # A folder that was removed just now is told of at the next look.
+                    if not space.is_full(refusal) and self.spec.folder.exists():
+                        raise StoreError(
+                            f"trial {self.spec.attempt.trial.number} has died, and that cannot be "
+                            f"written down in {self.spec.folder}: {refusal.strerror}; when it can, "
+                            "run again: nothing is lost"
+                        ) from refusal
+                    # Nobody is given up before that is written down.
                     return
             self.finished = True
             yield self._ending or self._without("its processes died without a word")
