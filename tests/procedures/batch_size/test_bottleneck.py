@@ -34,7 +34,12 @@ def test_a_slow_loader_is_named(share: float, verdict: Verdict) -> None:
 def test_a_busy_device_is_good() -> None:
     found = finding_of(Machine(fixed=0.001, waits={"data": 0.01}))
     assert found.verdict is Verdict.GOOD
-    assert found.sentence.startswith("Compute per example")
+    fixed, _, rest = found.sentence.partition(" of the ")
+    assert fixed.startswith("Compute per example: ")
+    assert rest.endswith(
+        " of a step (14%) do not grow with the batch, at a batch size of 64. Waiting for data "
+        "takes 1.0%."
+    )
 
 
 def test_without_timings_the_line_of_code_is_given() -> None:
@@ -46,7 +51,13 @@ def test_without_timings_the_line_of_code_is_given() -> None:
 def test_a_fixed_cost_is_named() -> None:
     found = finding_of(Machine(fixed=0.1, per_example=1e-6), largest=256)
     assert found.verdict is Verdict.GOOD
-    assert found.sentence.startswith("Fixed cost per step: at a batch size of ")
+    assert found.sentence.startswith(
+        "Fixed cost per step: 100 ms of the 100 ms of a step (100%) do"
+    )
+    assert found.sentence.endswith(" not grow with the batch, at a batch size of 256.")
+    assert found.advice.startswith(
+        "A larger batch takes hardly longer, as long as most of a step is fixed cost."
+    )
 
 
 def test_memory_that_ends_a_rise_is_named() -> None:

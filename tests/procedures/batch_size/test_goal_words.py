@@ -57,7 +57,7 @@ def test_a_critical_size_is_told_with_what_follows() -> None:
 
 
 def test_the_current_size_may_be_the_soonest() -> None:
-    soonest = int(reached(200.0).fastest or 0)
+    soonest = int(reached(200.0).soonest_size or 0)
     assert goal_finding(reached(200.0, current=soonest)).verdict is Verdict.GOOD
     other = goal_finding(reached(200.0, current=1024))
     assert other.verdict is Verdict.WATCH

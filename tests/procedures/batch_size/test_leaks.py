@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simulated_batches import Machine, subject
+from simulated_batches import OUT_OF_MEMORY, Machine, subject
 from simulated_probes import results_of
+from small_studies import FINISHED
 from tunebook.core.curves import Curve
 from tunebook.core.findings import Finding, Verdict
-from tunebook.core.results import TrialRecord
+from tunebook.core.results import AttemptRecord, TrialRecord
 from tunebook.core.space import Setting
-from tunebook.core.trials import FromSequence, Trial
+from tunebook.core.trials import FromSequence, Outcome, Trial
 from tunebook.procedures.batch_size.leaks import leak, watch_memory
 from tunebook.procedures.batch_size.trying import Plan, try_sizes
 
@@ -19,9 +20,14 @@ MB = 2.0**20
 
 
 def found(memory: np.ndarray, steps: int | None = 1000, limit: int | None = 2**30) -> Finding:
+    return leak(record(memory), steps, limit)
+
+
+def record(memory: np.ndarray, outcome: Outcome = FINISHED) -> TrialRecord:
     trial = Trial("small", 1, Setting(), {}, 0, FromSequence(0))
     curve = Curve.of(np.arange(1, len(memory) + 1), memory)
-    return leak(TrialRecord(trial, (), {"memory/bytes": curve}), steps, limit)
+    attempt = AttemptRecord(1, "token", "", outcome=outcome)
+    return TrialRecord(trial, (attempt,), {"memory/bytes": curve})
 
 
 def test_a_leak_is_found_with_its_pace_and_its_end() -> None:
@@ -50,6 +56,27 @@ def test_healthy_memory_is_left_alone() -> None:
         memory = 300 * MB + filling + jump + 2 * MB * rng.normal(size=120)
         alarms += found(memory, steps=2000).verdict is not Verdict.GOOD
     assert alarms <= 6
+
+
+def test_a_trial_that_ran_out_of_memory_is_never_good() -> None:
+    level = 300 * MB + 0.2 * MB * np.random.default_rng(0).normal(size=200)
+    calm = leak(record(level, OUT_OF_MEMORY), 1000, 2**30)
+    assert calm.verdict is Verdict.PROBLEM
+    assert calm.sentence == (
+        "Memory was at 300 MB after 200 steps, without steady growth. The trial itself ran out of "
+        "memory."
+    )
+    assert calm.advice == "Take a smaller batch size, or give trials more memory with --memory."
+    growing = leak(record(level + MB * np.arange(200), OUT_OF_MEMORY), 200, 2**40)
+    assert growing.verdict is Verdict.PROBLEM
+    assert growing.sentence.startswith("Memory grows by 1 MB a step (")
+    assert growing.sentence.endswith(" The trial itself ran out of memory.")
+    assert "loss.item()" in growing.advice
+    few = leak(record(level[:10], OUT_OF_MEMORY), 1000, 2**30)
+    assert few.verdict is Verdict.PROBLEM
+    assert few.sentence == (
+        "Memory was seen at 10 steps, too few to tell. The trial itself ran out of memory."
+    )
 
 
 def test_too_few_looks_leave_it_unknown() -> None:

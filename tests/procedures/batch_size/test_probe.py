@@ -44,6 +44,8 @@ def test_the_size_where_throughput_stops_rising_is_recommended() -> None:
         "batch_size",
         Fixed(int(finding.numbers["recommended"])),
     )
+    assert edit.because.startswith("it is the smallest about as fast as the fastest, ")
+    assert edit.because.endswith(" examples a second")
 
 
 def test_never_above_the_size_where_throughput_stops() -> None:
@@ -89,8 +91,14 @@ def test_a_searched_batch_size_is_a_finding() -> None:
     )
     answer, finding = asked(Machine(fixed=0.002, per_example=1e-4), subject(128, space=space))
     assert finding.verdict is Verdict.WATCH
+    size = int(finding.numbers["recommended"])
+    assert finding.advice.startswith(
+        f"Set batch_size to {size}, for all trials. The study searches"
+    )
     assert "do not choose it by validation error" in finding.advice
-    assert answer.edits
+    (edit,) = answer.edits
+    assert isinstance(edit, SetParameter)
+    assert edit.source == Fixed(size)
 
 
 def test_accumulation_is_off_while_timing() -> None:

@@ -24,7 +24,7 @@ def test_a_stop_is_told_with_what_the_next_size_brings() -> None:
 
 def test_a_rise_to_the_end_is_told() -> None:
     said = sentence(Machine(fixed=0.1, per_example=1e-6), 64)
-    assert said.startswith("Batch sizes from 8 to 64 fit; 64 is the largest that was to be tried.")
+    assert said.startswith("Batch sizes from 8 to 64 fit; larger ones were not tried.")
     assert "Throughput rises up to 64, with 64" in said
 
 

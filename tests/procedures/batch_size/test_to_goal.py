@@ -11,7 +11,9 @@ import pytest
 
 from simulated_batches import Machine, subject
 from simulated_probes import answered, results_of
+from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
+from tunebook.core.findings import Verdict
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.study import Study
@@ -70,9 +72,16 @@ def test_the_planted_critical_size_is_found() -> None:
         assert one.sweep.best == pytest.approx(0.01 * math.sqrt(one.size / 64), rel=0.5)
         assert one.boundary is None
     # sqrt(B_crit t0 / t1) = 100.
-    assert found.fastest in (64, 128)
+    assert found.soonest_size in (64, 128)
     assert found.early is not None and found.early.size == pytest.approx(80, rel=0.2)
     assert found.late is not None and found.late.size == pytest.approx(80, rel=0.3)
+
+
+def test_only_sizes_that_were_timed_and_are_not_above_those_trained_at_may_be_taken() -> None:
+    found = reached(MACHINE, replace(GOAL, sizes=(16, 48, 128)))
+    assert found.candidates == (16, 32, 48, 64, 128)
+    assert found.soonest is not None
+    assert len(found.soonest.totals) == len(found.candidates)
 
 
 def test_larger_sizes_get_no_more_steps_than_smaller_ones_needed() -> None:
@@ -91,7 +100,7 @@ def test_perfect_scaling_leaves_the_critical_size_open_above() -> None:
 def test_a_goal_out_of_reach_is_no_fit() -> None:
     found = reached(MACHINE, replace(GOAL, value=1e-6))
     assert isinstance(found.fit, NoFit)
-    assert found.fastest is None
+    assert found.soonest_size is None
     assert all(one.reached == 0 for one in found.sizes)
 
 
@@ -114,7 +123,9 @@ def test_a_best_rate_far_away_is_followed_and_its_end_is_told() -> None:
 
 
 def test_sizes_that_were_not_shown_to_fit_are_refused() -> None:
-    with pytest.raises(StudyError, match="a batch size of 4096 was not shown to fit"):
+    with pytest.raises(
+        StudyError, match="4096 was not shown to fit; sizes up to 512 were, and larg"
+    ):
         reached(MACHINE, replace(GOAL, sizes=(64, 4096)))
 
 
@@ -128,3 +139,37 @@ def test_with_a_goal_the_size_that_is_soonest_is_proposed() -> None:
     assert answer.figures[0].key == "probe-critical-batch"
     names = [study.name.rpartition(".")[2] for study in studies]
     assert "goal-8" in names and "goal-8-seeds" in names
+
+
+def test_a_size_that_may_be_the_soonest_stays() -> None:
+    # sqrt(B_crit t0 / t1) is halfway between 64 and 128.
+    between = replace(MACHINE, fixed=0.0082)
+    said = set()
+    for size in (64, 128):
+        options: dict[str, Value] = {"largest": 512, "goal": 0.1}
+        answer, _ = answered(probe(subject(size), options), between.train)
+        goal, sizes = answer.findings[:2]
+        assert (goal.verdict, sizes.verdict) == (Verdict.GOOD, Verdict.GOOD)
+        assert (answer.edits, answer.retune) == ((), ())
+        said.add(sizes.advice.partition(".")[0])
+    assert said in (
+        {
+            "batch_size can stay at 64, which reaches the goal soonest",
+            "batch_size can stay at 128, which may reach the goal as soon as 64",
+        },
+        {
+            "batch_size can stay at 128, which reaches the goal soonest",
+            "batch_size can stay at 64, which may reach the goal as soon as 128",
+        },
+    )
+
+
+def test_a_goal_that_no_size_reached_leaves_it_to_throughput() -> None:
+    """What is proposed and what the finding says are one choice, with a goal or without."""
+    machine = replace(MACHINE, fixed=0.002)
+    for size, stays in ((32, False), (128, True), (256, True)):
+        without, _ = answered(probe(subject(size), {"largest": 512}), machine.train)
+        missed, _ = answered(probe(subject(size), {"largest": 512, "goal": 1e-9}), machine.train)
+        assert (missed.edits, missed.findings[1]) == (without.edits, without.findings[0])
+        assert ("can stay at" in missed.findings[1].advice) is stays
+        assert (missed.edits == ()) is stays

@@ -114,12 +114,12 @@ def bottleneck(measured: Measured, study: Study) -> Finding:
         case Limit.FIXED | Limit.COMPUTE:
             assert line is not None
             share = fixed_share(line, best.size)
-            cost = f"{seconds_text(line.fixed.estimate)} of {seconds_text(line.seconds(best.size))}"
+            fixed, whole = (seconds_text(t) for t in (line.fixed.estimate, line.seconds(best.size)))
             waited = best.waits.get("data")
             waits = "" if waited is None else f" Waiting for data takes {percent(waited)}."
             sentence = (
-                f"{found.capitalize()}: {at} {cost} ({percent(share)}) do not grow with the "
-                f"batch.{waits}"
+                f"{found.capitalize()}: {fixed} of the {whole} of a step ({percent(share)}) do not "
+                f"grow with the batch, {at}.{waits}"
             )
             verdict, advice = Verdict.GOOD, _ADVICE[found]
         case _:
@@ -144,8 +144,8 @@ _ADVICE: Final = {
     "let throughput rise further. Gradient accumulation would not: it brings no throughput.",
     Limit.BANDWIDTH: "Stay below that size: beyond it, caches or memory bandwidth give out, or "
     "the machine swaps.",
-    Limit.FIXED: "Larger batches are nearly free until then. Compilation, fused optimisers and "
-    "fewer host calls in each step lower the fixed cost.",
+    Limit.FIXED: "A larger batch takes hardly longer, as long as most of a step is fixed cost. "
+    "Compilation, fused optimisers and fewer host calls in each step lower that cost.",
     Limit.COMPUTE: "The device is busy: only a faster one, lower precision or a cheaper model "
     "brings more examples in a second.",
 }

@@ -36,12 +36,12 @@ def goal_finding(reached: Reached) -> Finding:
 
 
 def _verdict(reached: Reached, edges: list[AtSize]) -> Verdict:
-    fit, soonest = reached.fit, reached.soonest
-    if soonest is None or isinstance(fit, NoFit) or edges or fit.scaling is Scaling.UNKNOWN:
+    fit = reached.fit
+    if reached.soonest is None or isinstance(fit, NoFit) or edges or fit.scaling is Scaling.UNKNOWN:
         return Verdict.UNKNOWN
     if reached.busy:
         return Verdict.UNKNOWN
-    return Verdict.GOOD if float(reached.current) in soonest.possible else Verdict.WATCH
+    return Verdict.GOOD if reached.is_soon else Verdict.WATCH
 
 
 def _steps_text(reached: Reached) -> str:
@@ -92,10 +92,9 @@ def _time_text(reached: Reached) -> str:
     if soonest is None:
         return ""
     best = int(soonest.size)
-    inside = [size for size in reached.seconds if size <= reached.sizes[-1].size]
     text = f"Training time on this machine is least at {size_text(best)}"
     if isinstance(reached.fit, BatchScaling):
-        seconds = soonest.totals[inside.index(best)]
+        seconds = soonest.totals[reached.candidates.index(best)]
         text += f", about {seconds_text(seconds)}"
         others = [size_text(size) for size in soonest.possible if size != best]
         text += f" ({listed(others, most=4)} may be as good)" if others else ""
@@ -129,7 +128,7 @@ def _advice(reached: Reached, edges: list[AtSize]) -> str:
             "The machine was busy while steps were timed: steps to the goal hold, training times "
             "may not. Probe again, with --again, when it has nothing else to do."
         )
-    elif reached.soonest is not None and reached.current not in reached.soonest.possible:
+    elif reached.soonest is not None and not reached.is_soon:
         now = size_text(reached.current)
         parts.append(f"Take a batch size of {size_text(reached.soonest.size)} (now {now}).")
     for one in edges:

@@ -29,6 +29,8 @@ _ALARM: Final = 0.01
 # Growth over the whole run that is worth a word: of what it has, and at least so much.
 _SHARE: Final = 0.1
 _LEAST: Final = 32 * 2**20
+_RAN_OUT: Final = "The trial itself ran out of memory."
+_LESS: Final = "Take a smaller batch size, or give trials more memory with --memory."
 
 
 def watch_memory(
@@ -75,10 +77,13 @@ def leak(record: TrialRecord | None, steps: int | None, limit: int | None) -> Fi
     curve = record.curves.get(MEMORY) if record is not None else None
     if record is None or curve is None or len(curve) < FEWEST:
         points = len(curve) if curve is not None else 0
+        few = f"Memory was seen at {counted(points, 'step')}, too few to tell."
+        if record is not None and _ran_out(record):
+            return Finding(QUESTION, Verdict.PROBLEM, f"{few} {_RAN_OUT}", _LESS)
         return Finding(
             QUESTION,
             Verdict.UNKNOWN,
-            f"Memory was seen at {counted(points, 'step')}, too few to tell.",
+            few,
             "It is looked at when a program logs: log every step, run.log({...}, step=step), for "
             "at least ten seconds.",
         )
@@ -95,18 +100,26 @@ def leak(record: TrialRecord | None, steps: int | None, limit: int | None) -> Fi
         "p": found.p,
     }
     method = "increases between block medians after warm-up, without the two largest and smallest"
-    if found.p > _ALARM:
-        verdict, sentence, advice = Verdict.GOOD, _calm(now, int(curve.steps[-1])), ""
+    seen, ran_out = int(curve.steps[-1]), _ran_out(record)
+    if found.p <= _ALARM:
+        verdict, sentence, advice = _growing(found, now, seen, whole, limit)
     else:
-        verdict, sentence, advice = _growing(found, now, int(curve.steps[-1]), whole, limit)
-    outcome = record.outcome
-    if outcome is not None and outcome.cause is Cause.OUT_OF_MEMORY and found.p <= _ALARM:
-        sentence += " The trial itself ran out of memory."
+        verdict, sentence, advice = Verdict.GOOD, _calm(now, seen, ran_out), ""
+    if ran_out:
+        # Whatever the curve says: what ended it may have come between two looks.
+        verdict, sentence, advice = Verdict.PROBLEM, f"{sentence} {_RAN_OUT}", advice or _LESS
     return Finding(QUESTION, verdict, sentence, advice, numbers=numbers, method=method)
 
 
-def _calm(now: float, seen: int) -> str:
-    return f"Memory stays at {bytes_text(now)} over {counted(seen, 'step')}."
+def _ran_out(record: TrialRecord) -> bool:
+    return record.outcome is not None and record.outcome.cause is Cause.OUT_OF_MEMORY
+
+
+def _calm(now: float, seen: int, ran_out: bool) -> str:
+    steps = counted(seen, "step")
+    if ran_out:
+        return f"Memory was at {bytes_text(now)} after {steps}, without steady growth."
+    return f"Memory stays at {bytes_text(now)} over {steps}."
 
 
 def _growing(

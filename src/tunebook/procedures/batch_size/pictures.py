@@ -85,9 +85,8 @@ def to_goal(reached: Reached) -> tuple[Figure, ...]:
     x = Axis("batch size", "log")
     panels = [Panel(x, Axis("steps to the goal", "log"), tuple(steps), "Steps")]
     if soonest is not None and isinstance(fit, BatchScaling):
-        inside = [size for size in reached.seconds if size <= reached.sizes[-1].size]
-        totals = np.array(soonest.totals)
-        time = Points(np.array(inside, dtype=float), totals, 2, "steps x time per step")
+        sizes, totals = np.array(reached.candidates, dtype=float), np.array(soonest.totals)
+        time = Points(sizes, totals, 2, "steps x time per step")
         rule = Rule(soonest.size, "x", f"soonest, {size_text(soonest.size)}")
         panels.append(Panel(x, Axis("seconds to the goal", "log"), (time, rule), "Time"))
     table, cut = limited(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from tunebook.core.domains import Value
@@ -49,6 +50,27 @@ LARGEST: Final = 65536
 _ALIKE: Final = 0.1
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The batch size to take: the one that reaches a goal soonest or, without one, the smallest
+    about as fast as the fastest."""
+
+    size: int
+    # Whether the present size is that one, or as good.
+    alike: bool
+    # Whether the study searches the batch size.
+    searched: bool
+    # Its throughput, in that of the present size, where that is why to take it and is known.
+    faster: float | None = None
+    # The goal that it reaches soonest.
+    goal: Goal | None = None
+
+    @property
+    def stays(self) -> bool:
+        """Whether the study can stay as it is."""
+        return self.alike and not self.searched
+
+
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     """Sizes by powers of two under a limit of memory; with a goal, the steps to it as well."""
     goal = Goal.of(subject, options) if options.get("to_goal") or "goal" in options else None
@@ -75,12 +97,11 @@ def _answer(
     findings: tuple[Finding, ...],
     reached: Reached | None,
 ) -> Answer:
-    best = reached.fastest if reached is not None else None
-    size = best if best is not None else measured.recommended.size
-    edits = _edits(subject, measured, size, reached)
+    choice = _choice(subject, measured, reached)
+    edits = _edits(subject, measured, choice)
     retune = _retune(subject.study) if edits else ()
     found = [
-        _finding(subject, measured, retune, best),
+        _finding(subject, measured, choice, retune),
         bottleneck(measured, subject.study),
         *findings,
     ]
@@ -89,6 +110,18 @@ def _answer(
         found.insert(0, goal_finding(reached))
         pictures = (*pictures_batch.to_goal(reached), *pictures)
     return Answer(tuple(found), pictures, edits, retune)
+
+
+def _choice(subject: Subject, measured: Measured, reached: Reached | None) -> Choice:
+    current, size = _current(subject), measured.recommended.size
+    searched = not isinstance(_source(subject), Fixed | Derived)
+    if reached is not None and reached.soonest_size is not None:
+        size = reached.soonest_size
+        return Choice(size, size == current or reached.is_soon, searched, goal=reached.goal)
+    now, then = _throughput(measured, current), _throughput(measured, size)
+    faster = then / now if now and then else None
+    alike = size == current or (faster is not None and abs(faster - 1.0) <= _ALIKE)
+    return Choice(size, alike, searched, faster)
 
 
 def _plan(subject: Subject, options: Mapping[str, Value]) -> Plan:
@@ -132,19 +165,16 @@ def _doubling(line: AffineTime, size: float) -> float:
 
 
 def _finding(
-    subject: Subject, measured: Measured, retune: tuple[str, ...], soonest: int | None
+    subject: Subject, measured: Measured, choice: Choice, retune: tuple[str, ...]
 ) -> Finding:
-    trying, best = measured.trying, measured.recommended
-    current = _current(subject)
-    now = _throughput(measured, current)
-    faster = (best.throughput or 0.0) / now if now else None
-    alike = best.size == current or (faster is not None and abs(faster - 1.0) <= _ALIKE)
-    searched = not isinstance(_source(subject), Fixed | Derived)
-    verdict = Verdict.GOOD if alike and not searched else Verdict.WATCH
+    trying, line = measured.trying, measured.line
+    verdict = Verdict.GOOD if choice.stays else Verdict.WATCH
     if trying.is_busy:
         verdict = Verdict.UNKNOWN
-    numbers = {"recommended": float(best.size), "largest_fitting": float(trying.fitting[-1].size)}
-    line = measured.line
+    numbers = {
+        "recommended": float(measured.recommended.size),
+        "largest_fitting": float(trying.fitting[-1].size),
+    }
     if line is not None:
         numbers |= {"seconds_fixed": line.fixed.estimate}
         numbers |= {"seconds_per_example": line.per_example.estimate}
@@ -152,36 +182,21 @@ def _finding(
         QUESTION,
         verdict,
         sizes_text(measured),
-        _advice(subject, measured, faster, alike, searched, retune, soonest),
+        _advice(subject, trying, choice, retune),
         numbers=numbers,
         method="medians of step times after warm-up, one trial at a time; t(B) = t0 + t1 B; a "
         "doubling that brings less than a tenth is no rise",
     )
 
 
-def _advice(
-    subject: Subject,
-    measured: Measured,
-    faster: float | None,
-    alike: bool,
-    searched: bool,
-    retune: tuple[str, ...],
-    soonest: int | None,
-) -> str:
-    name, best = subject.knobs.batch_size, measured.recommended
+def _advice(subject: Subject, trying: Trying, choice: Choice, retune: tuple[str, ...]) -> str:
+    name = subject.knobs.batch_size
     parts = []
-    if measured.trying.is_busy:
+    if trying.is_busy:
         parts.append("Probe again, with --again, when the machine has nothing else to do.")
-    elif soonest is not None:
-        parts.append(f"Set {name} to {size_text(soonest)}, which reaches the goal soonest.")
-    elif alike:
-        parts.append(f"{name} can stay at {size_text(_current(subject))}.")
     else:
-        much = f", {times(faster)} the examples per second" if faster and faster > 1 else ""
-        parts.append(
-            f"Set {name} to {size_text(best.size)} (now {size_text(_current(subject))}{much})."
-        )
-    if searched:
+        parts.append(_size_advice(str(name), _current(subject), choice))
+    if choice.searched:
         parts.append(
             f"The study searches {name}: do not choose it by validation error. With all else "
             "tuned again, sizes end alike; what differs is the time."
@@ -198,24 +213,33 @@ def _advice(
     return " ".join(parts)
 
 
-def _edits(
-    subject: Subject, measured: Measured, size: int, reached: Reached | None
-) -> tuple[Edit, ...]:
+def _size_advice(name: str, current: int, choice: Choice) -> str:
+    """What to do about the batch size itself."""
+    size, now, faster = size_text(choice.size), size_text(current), choice.faster
+    if choice.stays and choice.goal is not None and choice.size != current:
+        return f"{name} can stay at {now}, which may reach the goal as soon as {size}."
+    if choice.stays:
+        soonest = ", which reaches the goal soonest" if choice.goal is not None else ""
+        return f"{name} can stay at {now}{soonest}."
+    if choice.goal is not None:
+        return f"Set {name} to {size}, which reaches the goal soonest."
+    if choice.searched:
+        return f"Set {name} to {size}, for all trials."
+    much = f", {times(faster)} the examples per second" if faster and faster > 1 else ""
+    return f"Set {name} to {size} (now {now}{much})."
+
+
+def _edits(subject: Subject, measured: Measured, choice: Choice) -> tuple[Edit, ...]:
     name = subject.knobs.batch_size
     assert name is not None
-    now = _throughput(measured, _current(subject))
-    fixed = isinstance(_source(subject), Fixed | Derived)
-    chosen = next((t for t in measured.trying.fitting if t.size == size), measured.recommended)
-    faster = (chosen.throughput or 0.0) / now if now else None
-    alike = reached is None and faster is not None and abs(faster - 1.0) <= _ALIKE
-    if measured.trying.is_busy or (fixed and (size == _current(subject) or alike)):
+    if measured.trying.is_busy or choice.stays:
         return ()
-    because = (
-        f"it reaches {reached.goal.text} soonest"
-        if reached is not None and reached.fastest is not None
-        else f"throughput is highest there, {rate_text(chosen.throughput or 0.0)} examples a second"
-    )
-    return (SetParameter(name, Fixed(size), because),)
+    if choice.goal is not None:
+        because = f"it reaches {choice.goal.text} soonest"
+    else:
+        rate = rate_text(measured.recommended.throughput or 0.0)
+        because = f"it is the smallest about as fast as the fastest, {rate} examples a second"
+    return (SetParameter(name, Fixed(choice.size), because),)
 
 
 def _retune(study: Study) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def seconds_per_step(curves: Mapping[str, Curve]) -> Floats:
 
 
 def logging_interval(curves: Mapping[str, Curve]) -> int | None:
-    """How many steps apart a trial's points usually are; None where it logged fewer than one."""
+    """How many steps apart a trial's points usually are; None where it logged nothing."""
     name = finest_metric(curves)
     if name is None:
         return None

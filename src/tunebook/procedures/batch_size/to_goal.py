@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
@@ -73,8 +73,19 @@ class Reached:
     busy: bool = False
 
     @property
-    def fastest(self) -> int | None:
+    def candidates(self) -> tuple[int, ...]:
+        """The sizes that may be taken: those with a known time, up to the largest trained at."""
+        largest = max((one.size for one in self.sizes), default=0)
+        return tuple(size for size in self.seconds if size <= largest)
+
+    @property
+    def soonest_size(self) -> int | None:
         return int(self.soonest.size) if self.soonest is not None else None
+
+    @property
+    def is_soon(self) -> bool:
+        """Whether the present size may well be the one that reaches the goal soonest."""
+        return self.soonest is not None and float(self.current) in self.soonest.possible
 
 
 def reach_goal(
@@ -136,8 +147,8 @@ def _sizes(goal: Goal, measured: Measured) -> tuple[int, ...]:
         too_large = [size for size in goal.sizes if size > known[-1]]
         if too_large:
             raise StudyError(
-                f"a batch size of {too_large[0]} was not shown to fit: {measured.trying.ended}; "
-                "give --sizes smaller ones"
+                f"a batch size of {too_large[0]} was not shown to fit; sizes up to {known[-1]} "
+                f"were, and {measured.trying.ended}: give --sizes smaller ones"
             )
         return goal.sizes
     top = measured.recommended.size
@@ -164,21 +175,20 @@ def _reached(subject: Subject, goal: Goal, measured: Measured, found: Sequence[A
     sizes, after, until = ([row[column] for row in observed] for column in range(3))
     fit = batch_scaling(sizes, after, until)
     seconds = _seconds(measured, [one.size for one in found])
-    soonest = _soonest(fit, found, seconds)
     schedule = subject.value("schedule")
     decays = subject.study.task is None and schedule not in (None, "constant")
-    return Reached(
+    reached = Reached(
         goal,
         int(subject.number("batch_size")),
         tuple(found),
         fit,
         seconds,
-        soonest,
-        _early_noise(subject, measured),
-        _late_noise(subject, found),
-        str(schedule) if decays else "",
-        measured.trying.is_busy,
+        early=_early_noise(subject, measured),
+        late=_late_noise(subject, found),
+        decayed=str(schedule) if decays else "",
+        busy=measured.trying.is_busy,
     )
+    return replace(reached, soonest=_soonest(reached))
 
 
 def _seconds(measured: Measured, sizes: Sequence[int]) -> dict[int, float]:
@@ -190,15 +200,14 @@ def _seconds(measured: Measured, sizes: Sequence[int]) -> dict[int, float]:
     return {size: known[size] for size in sorted(known) if sizes and sizes[0] <= size <= top}
 
 
-def _soonest(
-    fit: BatchScaling | NoFit, found: Sequence[AtSize], seconds: Mapping[int, float]
-) -> BestSize | None:
-    inside = [size for size in seconds if found and size <= found[-1].size]
-    if isinstance(fit, BatchScaling) and inside:
-        return fit.cheapest(lambda size: seconds[int(size)], [float(size) for size in inside])
+def _soonest(reached: Reached) -> BestSize | None:
+    fit, seconds = reached.fit, reached.seconds
+    if isinstance(fit, BatchScaling) and reached.candidates:
+        sizes = [float(size) for size in reached.candidates]
+        return fit.cheapest(lambda size: seconds[int(size)], sizes)
     totals = {
         one.size: one.steps * seconds[one.size]
-        for one in found
+        for one in reached.sizes
         if one.size in seconds and math.isfinite(one.steps)
     }
     if not totals:

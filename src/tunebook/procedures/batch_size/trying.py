@@ -107,7 +107,7 @@ def try_sizes(subject: Subject, plan: Plan) -> Generator[Study, Results, Trying]
         return _ended(found, why_ended(min(too_large, key=lambda one: one.size)))
     if sizes[-1] > most:
         return _ended(found, f"there are {most:,} training examples")
-    return _ended(found, f"{sizes[-1]:,} is the largest that was to be tried")
+    return _ended(found, "larger ones were not tried")
 
 
 def powers(smallest: int, largest: int) -> tuple[int, ...]:
