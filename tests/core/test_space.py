@@ -255,6 +255,15 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
         "a space may have 1000 parameters, got 1001",
     ),
     (
+        lambda: Space.of(scientific={f"s{n}": list(range(10)) for n in range(12)}),
+        "the values of the scientific parameters up to s4 make 100000 settings, and a study may "
+        "compare 10000; ask about fewer parameters, or sample some as nuisance",
+    ),
+    (
+        lambda: Space.of(derive={"x": "9**9**9**9"}),
+        "cannot compute '9**9**9**9': the power is too large",
+    ),
+    (
         lambda: Space.of(nuisance={"dropout": UNIT}, when={"dropot": {"a": 1}}),
         "when: no parameter is named 'dropot'; did you mean 'dropout'?",
     ),

@@ -46,6 +46,16 @@ HOSTILE = {
         HEAD + "goal: !!python/object/apply:os.system [touch harmed]",
         "study.yaml:3: tags are not read",
     ),
+    "10^12 settings": (
+        HEAD
+        + "scientific:\n"
+        + "".join(f"  s{n}: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]\n" for n in range(12)),
+        "study.yaml:8: the values of the scientific parameters up to s4 make 100000 settings",
+    ),
+    "a tower of powers": (
+        HEAD + 'derive: {b: "9**9**9**9"}',
+        "study.yaml:3: cannot compute '9**9**9**9': the power is too large",
+    ),
     "code in an expression": (
         HEAD + "fixed: {a: 2}\nderive: {b: \"__import__('os').system('touch harmed')\"}",
         "study.yaml:4: ",

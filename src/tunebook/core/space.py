@@ -19,6 +19,8 @@ Config: TypeAlias = Mapping[str, Value]
 Point: TypeAlias = Mapping[str, float]
 
 MOST_PARAMETERS = 1000
+# Nobody compares so many, and each is kept in memory.
+MOST_SETTINGS = 10_000
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]{0,99}\Z")
 
 
@@ -399,7 +401,31 @@ def _check(space: Space) -> None:
                 )
         for condition in parameter.when:
             _check_condition(parameter, condition, space[condition.parameter])
+        if isinstance(parameter.source, Derived) and not _dependencies(parameter):
+            _check_constant(parameter.name, parameter.source.expression)
     _ = space.in_order  # it raises for a circle
+    _check_settings(space)
+
+
+def _check_settings(space: Space) -> None:
+    count = 1
+    for parameter in space.parameters:
+        if parameter.makes_settings:
+            count *= len(_choices(parameter))
+        if count > MOST_SETTINGS:
+            raise StudyError(
+                f"the values of the scientific parameters up to {parameter.name} make {count} "
+                f"settings, and a study may compare {MOST_SETTINGS}; ask about fewer parameters, "
+                "or sample some as nuisance",
+                parameter.name,
+            )
+
+
+def _check_constant(name: str, expression: str) -> None:
+    try:
+        evaluate(expression, {})
+    except StudyError as error:
+        raise StudyError(str(error), name) from None
 
 
 def _check_condition(parameter: Parameter, condition: When, other: Parameter) -> None:
