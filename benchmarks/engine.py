@@ -23,16 +23,15 @@ this disk, and how much processor time a trial of ours takes.
 
 from __future__ import annotations
 
-import json
 import os
 import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
+from measuring import claim, peer, print_claims, require_peers
 from tunebook.core.domains import Float
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.space import Space
@@ -52,8 +51,6 @@ TRIALS, REPORTS, WORKERS, REPEATS = 200, 50, 2, 3
 RAY_TRIALS, ATTEMPTS = 40, 3
 RAY_GOAL, SQLITE_GOAL = 10.0, 5.0
 
-BENCHMARKS = Path(__file__).resolve().parent
-PEER_PYTHON = BENCHMARKS.parent / ".venv-bench" / "bin" / "python"
 # The script of each, and its first argument.
 PEERS = {
     "Optuna, SQLite": ("optuna_engine.py", "sqlite"),
@@ -107,18 +104,8 @@ def rate(name: str, trials: int, ray_trials: int) -> float:
         return trials / ours(trials)
     script, option = PEERS[name]
     count = ray_trials if script.startswith("ray") else trials
-    return count / peer(script, option, count, REPORTS, WORKERS)
-
-
-def peer(script: str, *arguments: object) -> float:
-    """The seconds that a peer's script prints last."""
-    command = [PEER_PYTHON, BENCHMARKS / "peers" / script, *map(str, arguments)]
     # On a busy machine Ray may not be there in the time that it gives itself.
-    for _ in range(ATTEMPTS):
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode == 0:
-            return float(done.stdout.splitlines()[-1])
-    sys.exit(f"{script} failed:\n{done.stderr[-2000:]}")
+    return count / float(peer(script, option, count, REPORTS, WORKERS, attempts=ATTEMPTS))
 
 
 def sync_milliseconds(folder: Path, count: int = 50) -> float:
@@ -141,9 +128,7 @@ def processor_milliseconds() -> tuple[float, float]:
 
 
 def main(trials: int, repeats: int) -> int:
-    if not PEER_PYTHON.exists():
-        print("The peers are not installed: run `make bench-setup` first.", file=sys.stderr)
-        return 2
+    require_peers()
     ray_trials = min(RAY_TRIALS, trials)
     with tempfile.TemporaryDirectory() as folder:
         print(f"a sync of 4 KB takes {sync_milliseconds(Path(folder)):.2f} ms (median)")
@@ -182,16 +167,7 @@ def main(trials: int, repeats: int) -> int:
         ("trials a second, ours over Ray Tune's", "Ray Tune", RAY_GOAL),
         ("reports a second, ours over Optuna's with SQLite", "Optuna, SQLite", SQLITE_GOAL),
     )
-    claims = [
-        {
-            "claim": claim,
-            "op": ">=",
-            "goal": goal,
-            "values": [round(value, 2) for value in ratios[name]],
-        }
-        for claim, name, goal in goals
-    ]
-    print(json.dumps({"claims": claims}))
+    print_claims(claim(text, ">=", goal, ratios[name], 2) for text, name, goal in goals)
     return 0
 
 

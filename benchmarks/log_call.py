@@ -11,7 +11,6 @@ The longest single call is told as well; a loop that logs has to live with it.
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from measuring import claim, print_claims
 from tunebook.core.objective import Metric
 from tunebook.core.space import Setting
 from tunebook.core.study import Divergence
@@ -60,15 +60,8 @@ def main() -> int:
         values, longest = zip(*(measure(metrics) for _ in range(REPEATS)), strict=True)
         middle = f"{statistics.median(values):.2f} us a call (median of {REPEATS} repeats)"
         print(f"four {name}: {middle}, the longest {max(longest):.0f} us")
-        claims.append(
-            {
-                "claim": f"microseconds of a log call with four {name}",
-                "op": "<=",
-                "goal": GOAL,
-                "values": [round(value, 3) for value in values],
-            }
-        )
-    print(json.dumps({"claims": claims}))
+        claims.append(claim(f"microseconds of a log call with four {name}", "<=", GOAL, values, 3))
+    print_claims(claims)
     return 0
 
 

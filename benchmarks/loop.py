@@ -24,7 +24,6 @@ import functools
 import json
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -33,6 +32,8 @@ from pathlib import Path
 
 import torch
 from torch import Tensor, nn
+
+from measuring import claim, peer, print_claims, require_peers
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
 from bare_loop import EXAMPLES, LEARNING_RATE, LOG_EVERY, MOMENTUM, bare, each_of, examples, network
@@ -47,7 +48,6 @@ from tunebook.training.data import Batch, TensorExamples
 from tunebook.training.loop import train
 from tunebook.training.task import Data, Facts, Pair, classification_measures
 
-PEER_PYTHON = Path(__file__).parent.parent / ".venv-bench" / "bin" / "python"
 STEPS, REPEATS = 500, 9
 
 
@@ -122,16 +122,11 @@ def print_options() -> None:
 
 
 def lightnings(steps: int, repeats: int) -> list[tuple[float, float]]:
-    script = Path(__file__).parent / "peers" / "lightning_loop.py"
-    command = [str(PEER_PYTHON), str(script), str(steps), str(repeats)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    return [tuple(pair) for pair in json.loads(done.stdout.splitlines()[-1])]
+    return [tuple(pair) for pair in json.loads(peer("lightning_loop.py", steps, repeats))]
 
 
 def main() -> int:
-    if not PEER_PYTHON.exists():
-        print("The peers are not installed: run `make bench-setup` first.", file=sys.stderr)
-        return 2
+    require_peers()
     torch.set_num_threads(1)
     bare(20)
     ours(20)
@@ -157,27 +152,18 @@ def main() -> int:
         f"over a bare loop with the fused optimiser {statistics.median(over_fused):.2%}"
     )
     print_options()
-    claims = [
-        {
-            "claim": "overhead of our loop over a bare one, as a share",
-            "op": "<=",
-            "goal": 0.03,
-            "values": [round(value, 4) for value in overheads],
-        },
-        {
-            "claim": "overhead over a bare loop that also uses the fused optimiser, as a share",
-            "op": "<=",
-            "goal": 0.03,
-            "values": [round(value, 4) for value in over_fused],
-        },
-        {
-            "claim": "Lightning's time a step / ours, each over its bare loop",
-            "op": ">=",
-            "goal": 1.0,
-            "values": [round(value, 4) for value in advantages],
-        },
-    ]
-    print(json.dumps({"claims": claims}))
+    print_claims(
+        [
+            claim("overhead of our loop over a bare one, as a share", "<=", 0.03, overheads),
+            claim(
+                "overhead over a bare loop that also uses the fused optimiser, as a share",
+                "<=",
+                0.03,
+                over_fused,
+            ),
+            claim("Lightning's time a step / ours, each over its bare loop", ">=", 1.0, advantages),
+        ]
+    )
     return 0
 
 

@@ -31,7 +31,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import statistics
 import sys
 import tempfile
@@ -39,7 +38,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from probed.bench import STEPS, Bench, Row, claim
+from measuring import claim, print_claims
+from probed.bench import STEPS, Bench, Row
 from probed.scattered import variance
 from probed.timed import batch_size, to_goal
 from probed.trained import remedy, stability, steps
@@ -117,7 +117,7 @@ def main() -> int:
                 print_table(rows[-1:])
     print_table(rows)
     print(f"{(time.perf_counter() - began) / 60.0:.1f} minutes in all")
-    print(json.dumps({"claims": claims_of(rows)}))
+    print_claims(claims_of(rows))
     return 0
 
 

@@ -21,15 +21,14 @@ The last line is JSON with the raw value of every repeat, each over its own seed
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import qmc
 
+from measuring import claim, peer, print_claims, require_peers
 from tunebook.core.domains import Float
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.results import Results
@@ -43,8 +42,6 @@ SHARED, EXTRA = 3, 3
 SIZES = (16, 20, 32, 50, 64, 100, 128, 200, 256)
 REPEATS, SEEDS = 5, 16
 
-BENCHMARKS = Path(__file__).resolve().parent
-PEER_PYTHON = BENCHMARKS.parent / ".venv-bench" / "bin" / "python"
 UNIT = Float(0.0, 1.0)
 
 Points = NDArray[np.float64]
@@ -124,14 +121,7 @@ def optunas(seeds: int) -> Source:
         "extra": EXTRA,
         "size": SIZES[-1],
     }
-    done = subprocess.run(
-        [PEER_PYTHON, BENCHMARKS / "peers" / "optuna_qmc.py"],
-        input=json.dumps(asked),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    answer = json.loads(done.stdout)
+    answer = json.loads(peer("optuna_qmc.py", told=json.dumps(asked)))
     by_seed = [[[points] for points in answer["flat"][str(d)]] for d in DIMENSIONS]
     by_seed.append(answer["conditional"])
     return lambda number, seed: [np.array(points) for points in by_seed[number][seed]]
@@ -170,9 +160,7 @@ def print_table(measured: dict[str, NDArray[np.float64]]) -> None:
 
 
 def main() -> int:
-    if not PEER_PYTHON.exists():
-        print("The peers are not installed: run `make bench-setup` first.", file=sys.stderr)
-        return 2
+    require_peers()
     measured = {
         "halton": measure(ours("halton")),
         "sobol": measure(ours("sobol")),
@@ -197,10 +185,9 @@ def main() -> int:
     ]
     print_table(measured)
     print("\nratios: geometric means over spaces and sizes, the median of", REPEATS, "repeats")
-    for claim, op, goal, values in claims:
-        print(f"{claim:<50}{np.median(values):7.2f}   goal {op} {goal:g}")
-    names = ("claim", "op", "goal", "values")
-    print(json.dumps({"claims": [dict(zip(names, claim, strict=True)) for claim in claims]}))
+    for text, op, goal, values in claims:
+        print(f"{text:<50}{np.median(values):7.2f}   goal {op} {goal:g}")
+    print_claims(claim(*one) for one in claims)
     return 0
 
 

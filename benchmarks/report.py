@@ -12,7 +12,6 @@ The last line is JSON with the raw values of every repeat; where the time goes i
 
 from __future__ import annotations
 
-import json
 import statistics
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
+from measuring import claim, print_claims
 from tunebook.charts.gallery import figures
 from tunebook.core.curves import Block
 from tunebook.core.domains import Float
@@ -174,21 +174,17 @@ def main(sizes: tuple[int, ...]) -> int:
     growth = [b / statistics.median(each[first]) for b in each[last]]
     page = f"report of {first} trials x {POINTS} points x {len(METRICS)} metrics"
     claims = [
-        {
-            "claim": f"seconds of a {page}",
-            "op": "<=",
-            "goal": SECONDS_GOAL,
-            "values": found[first][0],
-        },
-        {"claim": f"bytes of a {page}", "op": "<=", "goal": BYTES_GOAL, "values": found[first][1]},
-        {
-            "claim": f"seconds for a trial at {last} trials over those at {first}",
-            "op": "<=",
-            "goal": GROWTH_GOAL,
-            "values": [round(value, 3) for value in growth],
-        },
+        claim(f"seconds of a {page}", "<=", SECONDS_GOAL, found[first][0]),
+        claim(f"bytes of a {page}", "<=", BYTES_GOAL, found[first][1]),
+        claim(
+            f"seconds for a trial at {last} trials over those at {first}",
+            "<=",
+            GROWTH_GOAL,
+            growth,
+            3,
+        ),
     ]
-    print(json.dumps({"claims": claims}))
+    print_claims(claims)
     return 0
 
 

@@ -13,11 +13,12 @@ The last line is JSON with the raw seconds of every repeat. Where the time goes:
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from measuring import claim, print_claims
 
 REPEATS = 15
 GOAL = 0.3
@@ -45,8 +46,7 @@ def main() -> int:
         ordered = sorted(values)
         cells = (ordered[0], ordered[REPEATS // 2], ordered[-1])
         print(f"{name:<20}" + "".join(f"{cell:>11.3f}" for cell in cells))
-    claim = {"claim": "tunebook --help, seconds", "op": "<=", "goal": GOAL}
-    print(json.dumps({"claims": [{**claim, "values": measured["tunebook --help"]}]}))
+    print_claims([claim("tunebook --help, seconds", "<=", GOAL, measured["tunebook --help"])])
     return 0
 
 

@@ -12,13 +12,13 @@ array; what is compared is the time for a point.
 
 In the second part one book grows to 100,000 trials of 250 steps and four metrics, 10^8 points, by
 the store's own ways: a claim for each trial, and events in batches of a few trials. At each power
-of ten the last trials' time to write, and the times to load the whole and to list its trials
+of ten the last tenth's time to write, and the times to load the whole and to list its trials
 without curves, are taken for a point or a trial: where cost is linear, these stay as they are.
 Claims are synced one by one, so that the time to write follows the disk's.
 
     make bench-setup
     .venv/bin/python benchmarks/store.py               both parts; 3 GB of disk and 6 GB of memory
-    .venv/bin/python benchmarks/store.py 10000         the second part up to so many trials
+    .venv/bin/python benchmarks/store.py 10000         the second part up to so many, 1,000 at least
 
 The last line is JSON with the raw value of every repeat.
 """
@@ -28,7 +28,6 @@ from __future__ import annotations
 import gc
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -36,6 +35,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+
+from measuring import claim, peer, print_claims, require_peers
 
 sys.path.insert(0, str(Path(__file__).parent / "peers"))
 from kept_curves import METRICS, curves
@@ -57,11 +58,11 @@ from tunebook.storage.sqlite import SQLiteStore, open_store
 
 TRIALS, STEPS, REPEATS, SMALLER = 1_000, 1_000, 3, 10
 MOST_TRIALS, GROWING_STEPS, BATCH = 100_000, 250, 20
+# Below these, what is done once, such as opening the book, still shows.
+FIRST_TRIALS = 1_000
 LOAD_GOAL, ADVANTAGE_GOAL, GROWTH_GOAL = 1.0, 10.0, 1.5
 PEERS = ("optuna", "tensorboard", "mlflow")
 
-BENCHMARKS = Path(__file__).resolve().parent
-PEER_PYTHON = BENCHMARKS.parent / ".venv-bench" / "bin" / "python"
 COMPLETE = Outcome(OutcomeKind.COMPLETE, "finished")
 
 
@@ -151,16 +152,6 @@ def book_bytes(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.glob("book.db*"))
 
 
-def peer(name: str) -> dict[str, object]:
-    script = BENCHMARKS / "peers" / "stores.py"
-    command = [PEER_PYTHON, script, name, str(TRIALS // SMALLER), str(STEPS), str(REPEATS)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{name} failed:\n{done.stderr[-2000:]}")
-    answer: dict[str, object] = json.loads(done.stdout.splitlines()[-1])
-    return answer
-
-
 def beside_peers() -> list[dict[str, object]]:
     points = TRIALS * STEPS * len(METRICS)
     through, alone, loads = [], [], []
@@ -185,25 +176,27 @@ def beside_peers() -> list[dict[str, object]]:
     row("ours, the store alone", statistics.median(alone) / points, own, size / points)
     theirs: dict[str, list[float]] = {}
     for name in PEERS:
-        answer = peer(name)
+        answer = json.loads(peer("stores.py", name, TRIALS // SMALLER, STEPS, REPEATS))
         theirs[name] = answer["load"]
         row(name, answer["write"], statistics.median(answer["load"]), answer["bytes"])
     fastest = min(theirs, key=lambda name: statistics.median(theirs[name]))
     advantage = [other / (own / points) for own, other in zip(loads, theirs[fastest], strict=True)]
     print(f"{points} points load in {statistics.median(loads):.2f} s (best {min(loads):.2f} s)")
     return [
-        {
-            "claim": f"seconds to load {TRIALS} trials x {STEPS} points x {len(METRICS)} metrics",
-            "op": "<=",
-            "goal": LOAD_GOAL,
-            "values": [round(value, 3) for value in loads],
-        },
-        {
-            "claim": f"time of the fastest peer ({fastest}) to load a point, over ours",
-            "op": ">=",
-            "goal": ADVANTAGE_GOAL,
-            "values": [round(value, 1) for value in advantage],
-        },
+        claim(
+            f"seconds to load {TRIALS} trials x {STEPS} points x {len(METRICS)} metrics",
+            "<=",
+            LOAD_GOAL,
+            loads,
+            3,
+        ),
+        claim(
+            f"time of the fastest peer ({fastest}) to load a point, over ours",
+            ">=",
+            ADVANTAGE_GOAL,
+            advantage,
+            1,
+        ),
     ]
 
 
@@ -235,7 +228,7 @@ def growing(most: int) -> list[dict[str, object]]:
                     recent.append((clock() - before - generating) / (BATCH * each))
                     generating, before = 0.0, clock()
                 if count in sizes:
-                    kept["write"][count] = _thirds(recent[-count // BATCH :])
+                    kept["write"][count] = _thirds(recent[-max(1, len(recent) // 10) :])
                     kept["load"][count] = [_one(loaded(folder, GROWING_STEPS)) for _ in range(3)]
                     kept["list"][count] = [listed(folder) / count for _ in range(3)]
                     columns = (statistics.median(kept[name][count]) * 1e6 for name in kept)
@@ -246,17 +239,17 @@ def growing(most: int) -> list[dict[str, object]]:
                     )
                     before = clock()
         print(f"the book has {book_bytes(folder) / (most * each):.1f} bytes a point")
-    # Below a thousand trials what is done once, such as opening the book, still shows.
-    first, last = sizes[1], sizes[-1]
+    first, last = FIRST_TRIALS, sizes[-1]
     what = {"write": "a point", "load": "a point", "list": "a trial"}
     return [
-        {
-            "claim": f"time to {name} {what[name]} at {last} trials ({last * each} points) over "
+        claim(
+            f"time to {name} {what[name]} at {last} trials ({last * each} points) over "
             f"that at {first}",
-            "op": "<=",
-            "goal": GROWTH_GOAL,
-            "values": [round(value / statistics.median(times[first]), 3) for value in times[last]],
-        }
+            "<=",
+            GROWTH_GOAL,
+            [value / statistics.median(times[first]) for value in times[last]],
+            3,
+        )
         for name, times in kept.items()
     ]
 
@@ -272,11 +265,10 @@ def _one(found: tuple[float, int]) -> float:
 
 
 def main(most: int) -> int:
-    if not PEER_PYTHON.exists():
-        print("The peers are not installed: run `make bench-setup` first.", file=sys.stderr)
-        return 2
-    made = [*beside_peers(), *growing(most)]
-    print(json.dumps({"claims": made}))
+    if most < FIRST_TRIALS:
+        sys.exit(f"a book grows to {FIRST_TRIALS} trials or more, got {most}")
+    require_peers()
+    print_claims([*beside_peers(), *growing(most)])
     return 0
 
 

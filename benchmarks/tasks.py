@@ -14,7 +14,6 @@ The last line is JSON with the raw value of every seed.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from typing import NoReturn
 
 import torch
 
+from measuring import claim, print_claims
 from tunebook.core.domains import Value
 from tunebook.core.errors import TunebookError
 from tunebook.core.space import Config
@@ -96,12 +96,9 @@ def steps_of(task: BundledTask) -> str:
 def claim_of(name: str, values: list[float]) -> dict[str, object]:
     task: BundledTask = getattr(tasks, name)
     metric = task.facts.metric
-    return {
-        "claim": f"{name}: {metric.name} after {steps_of(task)} steps",
-        "op": "<=" if metric.better == "lower" else ">=",
-        "goal": task.facts.reached,
-        "values": [round(value, 4) for value in values],
-    }
+    op = "<=" if metric.better == "lower" else ">="
+    text = f"{name}: {metric.name} after {steps_of(task)} steps"
+    return claim(text, op, task.facts.reached, values)
 
 
 def print_row(name: str, values: list[float], seconds: list[float]) -> None:
@@ -141,7 +138,7 @@ def main() -> int:
             values, seconds = ([pair[k] for pair in found] for k in (0, 1))
             print_row(name, values, seconds)
             claims.append(claim_of(name, values))
-    print(json.dumps({"claims": claims}))
+    print_claims(claims)
     return 0 if len(claims) == len(asked.tasks or SEEDS) else 1
 
 

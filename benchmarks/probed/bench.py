@@ -171,12 +171,3 @@ def results_row(
 def budget_of(study: Study) -> int:
     assert study.budget is not None
     return int(study.budget.amount)
-
-
-def claim(text: str, op: str, goal: float, values: Sequence[float]) -> dict[str, object]:
-    return {
-        "claim": text,
-        "op": op,
-        "goal": goal,
-        "values": [round(min(v, 1e9), 4) for v in values],
-    }

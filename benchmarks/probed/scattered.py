@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import special
 
-from probed.bench import Bench, Row, answer_of, claim, results_of
+from measuring import claim
+from probed.bench import Bench, Row, answer_of, results_of
 from tunebook.stats.samples import PooledSd
 from tunebook.stats.variance import seeds_needed
 
