@@ -15,10 +15,13 @@ from tunebook.core.objective import Better, Metric, Objective
 from tunebook.core.results import AttemptRecord, Results, TrialRecord
 from tunebook.core.space import Config, Space
 from tunebook.core.study import Asked, Budget, Study
-from tunebook.core.trials import FromSequence, Outcome, Trial
+from tunebook.core.trials import Cause, Outcome, OutcomeKind, Trial
 from tunebook.procedures.answers import Answer, Procedure, follow
-from tunebook.procedures.subjects import Subject
+from tunebook.procedures.starting import start
+from tunebook.procedures.subjects import Subject, completed
+from tunebook.sampling import sampler_for
 
+DIVERGED = Outcome(OutcomeKind.INFEASIBLE, "it became nan at step 3", Cause.DIVERGED)
 # Curves by metric, at steps 1, 2, 3, ... where no steps are given; or how the trial ended instead.
 Made: TypeAlias = Mapping[str, ArrayLike | Curve] | Outcome
 # A configuration, a seed and a number of steps.
@@ -51,17 +54,26 @@ def subject_of(
     return Subject(asked, seen) if seen is not None else Subject(asked)
 
 
+def starting_from(study: Study, given: Config | None = None) -> Subject:
+    """What a procedure would be about, of a study that has no results."""
+    about = completed(study)
+    first = start(about, None, given or {})
+    return Subject(Asked("simulated", about, tuple(first.config.items()), first.source))
+
+
 def results_of(study: Study, train: Training) -> Results:
     """What a study would give if this were its program."""
+    sampler, empty = sampler_for(study), Results(study)
+    steps = int(study.budget.amount) if study.budget else 0
     records: list[TrialRecord] = []
     for setting in study.space.settings():
-        for index in range(study.trials_for(setting)):
-            config = study.config(setting, {})
-            seed = study.trial_seed(index)
-            made = train(config, seed, int(study.budget.amount) if study.budget else 0)
+        for index in range(sampler.count(study, setting)):
+            own = sampler.propose(study, setting, index, lambda: empty)
+            made = train(own.config, own.seed, steps)
             ended = made if isinstance(made, Outcome) else FINISHED
             curves = {} if isinstance(made, Outcome) else {n: _curve(v) for n, v in made.items()}
-            trial = Trial(study.name, len(records) + 1, setting, config, seed, FromSequence(index))
+            number = len(records) + 1
+            trial = Trial(study.name, number, setting, own.config, own.seed, own.origin)
             attempt = AttemptRecord(1, "token", "", outcome=ended)
             records.append(TrialRecord(trial, (attempt,), curves))
     return Results(study, tuple(records))

@@ -7,9 +7,10 @@ import numpy as np
 from simulated_probes import Made, results_of, subject_of
 from tunebook.charts.figures import Line, Points, Rule
 from tunebook.core.knobs import Knobs
+from tunebook.core.objective import Metric
 from tunebook.core.space import Config
 from tunebook.core.trials import Outcome, OutcomeKind
-from tunebook.procedures.pictures import LINE_POINTS, curves_panel, sweep_panel
+from tunebook.procedures.pictures import LINE_POINTS, curves_panel, sweep_panel, worst_end
 from tunebook.procedures.sweeps import Sweep, judged, mean_loss
 
 LOST = Outcome(OutcomeKind.INFEASIBLE, "NaN")
@@ -24,6 +25,10 @@ def swept() -> Sweep:
     subject = subject_of({"lr": 0.1}, Knobs(learning_rate="lr"), metric="loss")
     study = subject.stage("sweep", {"lr": [0.1, 0.3, 1.0]}, goal="?", replicates=2)
     return judged(results_of(study, train), "lr", mean_loss(study.objective.metric))
+
+
+def test_what_is_lost_stands_where_results_are_worst() -> None:
+    assert worst_end(Metric("loss")) == np.inf == -worst_end(Metric("accuracy", "higher"))
 
 
 def test_results_are_points_and_what_is_lost_is_crossed() -> None:

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from searchable import study_in
-from simulated import results_of
+from simulated_probes import DIVERGED, Made, results_of
 from tunebook.core.domains import Float
 from tunebook.core.errors import StudyError
 from tunebook.core.objective import Metric, Objective
-from tunebook.core.space import Space
+from tunebook.core.space import Config, Space
 from tunebook.core.study import Study
-from tunebook.core.trials import Trial
 from tunebook.procedures.starting import check_given, start
 
 RATES = Float(1e-4, 1e-2, log=True)
@@ -43,8 +42,8 @@ MIDDLE = {
 }
 
 
-def train(trial: Trial) -> dict[str, list[float]]:
-    return {"error": [float(trial.config["dropout"] or 0)]}
+def train(config: Config, seed: int, steps: int) -> Made:
+    return {"error": [float(config["dropout"] or 0)]}
 
 
 def refusal(study: Study, **given: object) -> str:
@@ -88,7 +87,7 @@ def test_the_best_trial_so_far_comes_first() -> None:
 
 
 def test_results_without_a_value_are_no_start() -> None:
-    assert start(STUDY, results_of(STUDY, lambda trial: None), {}).config == MIDDLE
+    assert start(STUDY, results_of(STUDY, lambda *_: DIVERGED), {}).config == MIDDLE
 
 
 def test_given_values_move_what_is_computed_from_them() -> None:

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from searchable import study_in
-from simulated import results_of, subject_of
-from tunebook.core.domains import Float
+from simulated_probes import results_of, starting_from
+from tunebook.core.domains import Float, Value
 from tunebook.core.errors import StudyError
 from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Metric, Objective
@@ -36,18 +36,18 @@ STUDY = replace(
 
 
 def configs(study: Study) -> list[dict[str, object]]:
-    made = results_of(study, lambda trial: {"error": [1.0]})
+    made = results_of(study, lambda *_: {"error": [1.0]})
     return [dict(record.trial.config) for record in made]
 
 
 @pytest.fixture
 def subject() -> Subject:
-    return subject_of(STUDY, {"base": 0.001})
+    return starting_from(STUDY, {"base": 0.001})
 
 
 def test_a_stage_has_every_combination_and_all_else_at_the_start(subject: Subject) -> None:
     stage = subject.stage("grid", {"batch_size": [10, 20], "model": ["big"]}, goal="Why?")
-    assert (stage.name, stage.goal, stage.trials) == (f"{STUDY.name}.variance.grid", "Why?", 1)
+    assert (stage.name, stage.goal, stage.trials) == (f"{STUDY.name}.simulated.grid", "Why?", 1)
     assert stage.asked == subject.asked
     assert (stage.parent, stage.baseline, stage.note, stage.more_trials) == (None, (), "", ())
     assert configs(stage) == [
@@ -66,7 +66,7 @@ def test_a_stage_has_every_combination_and_all_else_at_the_start(subject: Subjec
 
 def test_settings_share_their_seeds_and_replicates_do_not(subject: Subject) -> None:
     stage = subject.stage("sizes", {"batch_size": [10, 20]}, goal="", replicates=3)
-    made = results_of(stage, lambda trial: {"error": [1.0]})
+    made = results_of(stage, lambda *_: {"error": [1.0]})
     seeds = [record.trial.seed for record in made]
     assert seeds[:3] == seeds[3:]
     assert len(set(seeds)) == 3
@@ -81,7 +81,7 @@ def test_what_is_fixed_anew_moves_what_follows_from_it(subject: Subject) -> None
 
 
 def test_a_computed_value_that_was_given_stays() -> None:
-    subject = subject_of(STUDY, {"learning_rate": 0.3})
+    subject = starting_from(STUDY, {"learning_rate": 0.3})
     (config,) = configs(subject.stage("one", {"batch_size": [7]}, goal=""))
     assert (config["learning_rate"], config["twice"]) == (0.3, 0.6)
 
@@ -100,13 +100,13 @@ def test_what_a_stage_may_have_of_its_own(subject: Subject) -> None:
 
 
 def test_steps_are_a_parameter_where_one_is_named() -> None:
-    subject = subject_of(replace(STUDY, knobs=Knobs(steps="steps")))
+    subject = starting_from(replace(STUDY, knobs=Knobs(steps="steps")))
     stage = subject.stage("one", {"model": ["big"]}, goal="", steps=30)
     assert [config["steps"] for config in configs(stage)] == [30]
     assert stage.budget == Budget(1000)
     assert subject.steps == 50
-    assert subject_of(STUDY).steps == 1000
-    assert subject_of(replace(STUDY, budget=Budget(9, "seconds"))).steps is None
+    assert starting_from(STUDY).steps == 1000
+    assert starting_from(replace(STUDY, budget=Budget(9, "seconds"))).steps is None
 
 
 def test_listed_rows_have_seeds_of_their_own(subject: Subject) -> None:
@@ -114,7 +114,7 @@ def test_listed_rows_have_seeds_of_their_own(subject: Subject) -> None:
     stage = subject.listed("rows", rows, goal="Why?")
     assert [config["batch_size"] for config in configs(stage)] == [10, 20]
     assert [config["learning_rate"] for config in configs(stage)] == [0.01, 0.02]
-    made = results_of(stage, lambda trial: {"error": [1.0]})
+    made = results_of(stage, lambda *_: {"error": [1.0]})
     assert len({record.trial.seed for record in made}) == 2
 
 
@@ -126,7 +126,7 @@ def test_rows_without_a_parameter_are_replicates(subject: Subject) -> None:
 
 def test_rows_may_have_the_seeds_of_another_stage(subject: Subject) -> None:
     seeds = {
-        name: [r.trial.seed for r in results_of(stage, lambda trial: {"error": [1.0]})]
+        name: [r.trial.seed for r in results_of(stage, lambda *_: {"error": [1.0]})]
         for name, stage in {
             "all": subject.listed("all", [{}] * 4, goal=""),
             "same": subject.listed("same", [{}] * 2, goal="", seeds_of="all"),
@@ -140,10 +140,39 @@ def test_the_value_of_a_knob(subject: Subject) -> None:
     assert subject.value("batch_size") == 100
     assert subject.value("clipping") is None
     assert subject.number("learning_rate") == pytest.approx(0.1)
-    assert (subject.parameter("batch_size"), subject.parameter("clipping")) == ("batch_size", None)
-    words = subject_of(replace(STUDY, knobs=Knobs(batch_size="model")))
+    assert subject.name("batch_size") == "batch_size"
+    with pytest.raises(StudyError) as caught:
+        subject.name("clipping")
+    assert str(caught.value) == (
+        "the procedure needs clipping, which no knob of points names: write 'clip: null' under "
+        "fixed and 'clipping: clip' under knobs"
+    )
+    words = starting_from(replace(STUDY, knobs=Knobs(batch_size="model")))
     with pytest.raises(StudyError, match="varies model around its value, which is 'small'"):
         words.number("batch_size")
+
+
+def test_the_file_of_a_command(subject: Subject) -> None:
+    assert subject.file == "STUDY.yaml"
+    assert starting_from(replace(STUDY, file="own.yaml")).file == "own.yaml"
+
+
+@pytest.mark.parametrize(
+    ("space", "task", "fix"),
+    [
+        (Space.of(scientific={"plan": ["cosine", "constant"]}), None, {"plan": "constant"}),
+        (Space.of(scientific={"plan": ["cosine", "linear"]}), None, {}),
+        (Space.of(fixed={"plan": "cosine"}), None, {}),
+        (Space.of(fixed={"plan": "constant"}), None, {"plan": "constant"}),
+        (Space.of(fixed={"plan": "cosine"}), "tasks.py:task", {"plan": "constant"}),
+    ],
+)
+def test_a_rate_is_constant_where_the_program_can_be_told(
+    space: Space, task: str | None, fix: dict[str, Value]
+) -> None:
+    study = study_in(space, task=task, knobs=Knobs(schedule="plan"))
+    assert starting_from(study).constant_rate() == fix
+    assert starting_from(replace(study, task=None, knobs=Knobs())).constant_rate() == {}
 
 
 # What is known without asking.

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulated_probes import Made, Training, results_of, subject_of
+from tunebook.core.evidence import Standing
 from tunebook.core.knobs import Knobs
 from tunebook.core.results import Results
 from tunebook.core.space import Config
 from tunebook.core.study import Study
 from tunebook.core.trials import Cause, Outcome, OutcomeKind
-from tunebook.procedures.sweeps import Sweep, judged, mean_loss, orders, sweep
+from tunebook.procedures.sweeps import Sweep, judged, mean_loss, orders, readings_of, sweep
 
 KNOBS = Knobs(learning_rate="lr", chance=0.9)
 DIVERGED = Outcome(OutcomeKind.INFEASIBLE, "NaN", Cause.DIVERGED)
@@ -139,6 +140,20 @@ def test_far_results_stay_results() -> None:
 
     made, _ = swept(train, replicates=2, extensions=0)
     assert 0.1 in made.working
+
+
+def test_readings_are_in_the_order_of_trials() -> None:
+    study = subject_of({"lr": 0.01}, KNOBS).stage("x", {"lr": [0.01]}, goal="?", replicates=11)
+    values = iter([0.1, DIVERGED, *[0.1001, 0.1002] * 4, 0.5])
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        own = next(values)
+        return own if isinstance(own, Outcome) else {"valid/error": [own]}
+
+    # One that is far out stays what it is.
+    readings = readings_of(results_of(study, train))
+    assert [reading.number for reading in readings] == list(range(1, 12))
+    assert [r.number for r in readings if r.standing is Standing.INFEASIBLE] == [2]
 
 
 def test_a_rate_at_chance_does_not_work() -> None:

@@ -12,10 +12,16 @@ from tunebook.charts.figures import Axis, Line, Mark, Panel, Points, Rule
 from tunebook.charts.ranges import value_axis, widened
 from tunebook.charts.selection import INFEASIBLE
 from tunebook.core.evidence import Reading
+from tunebook.core.objective import Metric
 from tunebook.core.representation import number, one_line
 from tunebook.procedures.sweeps import Sweep
 
 LINE_POINTS: Final = 400
+
+
+def worst_end(metric: Metric) -> float:
+    """The end of an axis at which a result would be worst."""
+    return np.inf if metric.better == "lower" else -np.inf
 
 
 def sweep_panel(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Final
 
 from tunebook.core.domains import Choice, Value, same_value
 from tunebook.core.errors import StudyError
@@ -15,7 +15,11 @@ from tunebook.core.objective import Objective
 from tunebook.core.results import Results
 from tunebook.core.space import Config, Derived, Fixed, Parameter, Role, Space
 from tunebook.core.study import Asked, Budget, Resources, Sampling, Study
+from tunebook.procedures.needs import remedy
 from tunebook.training.knobs import LOOP_DEFAULTS, LOOP_KNOBS, REGULARISERS
+
+# The schedule that decays nothing, as the reference loop and most programs call it.
+CONSTANT: Final = "constant"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +54,20 @@ class Subject:
         budget = self.study.budget
         return int(budget.amount) if budget is not None and budget.unit == "steps" else None
 
-    def parameter(self, knob: str) -> str | None:
-        """The name of the parameter that plays a part, where one does."""
-        name: str | None = getattr(self.knobs, knob)
-        return name
+    @property
+    def file(self) -> str:
+        """The study's file, as it stands in a command that is proposed."""
+        return self.study.file or "STUDY.yaml"
+
+    def name(self, knob: str) -> str:
+        """The parameter or metric that plays a part, which the procedure cannot do without."""
+        found: str | None = getattr(self.knobs, knob)
+        if found is None:
+            raise StudyError(
+                f"the procedure needs {knob}, which no knob of {self.study.name} names: "
+                f"{remedy(knob, self.study)}"
+            )
+        return found
 
     def value(self, knob: str) -> Value:
         """The value that a knob's parameter has at the start; None where it has none."""
@@ -69,6 +83,19 @@ class Subject:
                 f"which is {value!r}; give it a number, in the study or by --set"
             )
         return float(value)
+
+    def constant_rate(self) -> dict[str, Value]:
+        """What keeps the learning rate constant, where the program is known to be able to.
+
+        A value that it does not know would make every trial fail.
+        """
+        name = self.knobs.schedule
+        if name is None:
+            return {}
+        source = self.study.space[name].source if name in self.study.space else None
+        offered = isinstance(source, Choice) and source.contains(CONSTANT)
+        known = offered or self.study.task is not None or self.config.get(name) == CONSTANT
+        return {name: CONSTANT} if known else {}
 
     def stage(
         self,

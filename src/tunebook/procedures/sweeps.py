@@ -155,15 +155,21 @@ def judged(results: Results, parameter: str, judge: Judge) -> Sweep:
 
 
 def by_value(results: Results, parameter: str) -> dict[float, tuple[Reading, ...]]:
-    """The readings of a study by the value of one parameter.
-
-    A result far from the others is a result: a sweep goes where results are bad.
-    """
+    """The readings of a study by the value of one parameter."""
     found: dict[float, list[Reading]] = {}
-    for reading in gather(results, far_out=False).readings:
+    for reading in readings_of(results):
         value = reading.record.trial.config[parameter]
         found.setdefault(float(value or 0), []).append(reading)
     return {value: tuple(found[value]) for value in sorted(found)}
+
+
+def readings_of(results: Results) -> tuple[Reading, ...]:
+    """The readings of a stage, in the order of its trials.
+
+    A result far from the others is a result: a procedure goes where results are bad, and a seed
+    far out is part of what a configuration does.
+    """
+    return gather(results, far_out=False).readings
 
 
 def _noise(table: Sequence[Sequence[float]]) -> float | None:

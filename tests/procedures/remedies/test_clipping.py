@@ -23,8 +23,8 @@ from tunebook.core.space import Config, Fixed
 from tunebook.core.study import Budget, Study
 from tunebook.procedures.answers import Answer
 from tunebook.procedures.remedies.clipping import clipped_share, no_clipping, probe
-from tunebook.procedures.remedies.edge import tried
 from tunebook.procedures.subjects import Subject
+from tunebook.procedures.sweeps import readings_of
 from tunebook.studyfile import read
 
 STEPS = 200
@@ -159,7 +159,7 @@ def logged(norms: np.ndarray, threshold: float = 1.0) -> float | None:
     about = subject()
     study = about.stage("threshold-1", {"clip": [threshold]}, goal="?", steps=len(norms))
     results = results_of(study, lambda *_: {"grad_norm": norms, "valid/error": [0.1]})
-    return clipped_share(about, tried(results), threshold)
+    return clipped_share(about, readings_of(results), threshold)
 
 
 def test_the_share_of_clipped_updates() -> None:

@@ -8,11 +8,11 @@ from tunebook.core.edits import SetParameter
 from tunebook.core.findings import Verdict
 from tunebook.core.objective import Metric
 from tunebook.core.space import Fixed
-from tunebook.procedures.remedies.clipping import Cure, Tried
+from tunebook.procedures.remedies.clipping_tried import Cure, Tried
 from tunebook.procedures.remedies.clipping_words import cured, no_norms, not_cured
 from tunebook.procedures.remedies.comparing import Comparison, Outcomes
-from tunebook.procedures.remedies.edge import edge_of, tried
-from tunebook.procedures.sweeps import judged, mean_loss
+from tunebook.procedures.remedies.edge import edge_of
+from tunebook.procedures.sweeps import judged, mean_loss, readings_of
 
 ABOUT = subject(probe="clipping")
 SWEEP = ABOUT.stage("sweep", {"lr": [0.01, 0.03, 0.1]}, goal="?", steps=120, replicates=2)
@@ -24,7 +24,7 @@ BEFORE, BETTER = Outcomes((0.3, 0.31, 0.32)), Outcomes((0.1, 0.11, 0.12))
 
 def attempt(threshold: float, trouble: str | None, clipped: float | None = 0.1) -> Tried:
     study = ABOUT.stage("t", {"clip": [threshold]}, {"lr": 0.1}, goal="?", steps=60, replicates=3)
-    return Tried(threshold, tried(results_of(study, Program(limit=5.0))), trouble, clipped)
+    return Tried(threshold, readings_of(results_of(study, Program(limit=5.0))), trouble, clipped)
 
 
 def cure(clipped: float | None = 0.1, after: Outcomes = BETTER, own: float | None = None) -> Cure:

@@ -8,13 +8,12 @@ from dataclasses import replace
 import pytest
 
 from simulated_probes import Made, Training, results_of
-from simulated_remedies import BROKEN, DIVERGED, KNOBS, Program, subject
+from simulated_remedies import BROKEN, KNOBS, Program, subject
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
-from tunebook.core.evidence import Standing
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
-from tunebook.procedures.remedies.edge import Edge, find_edge, tried, whole_steps
+from tunebook.procedures.remedies.edge import Edge, find_edge, whole_steps
 
 STEPS = 120
 
@@ -101,18 +100,6 @@ def test_a_look_is_as_long_as_it_takes_to_see() -> None:
     # Half way down after 14 steps; 40 points take 40 steps, or 200 where every fifth is logged.
     assert 25 <= edge(Program()).seen_after(0) <= 41
     assert edge(Program(every=5)).seen_after(50) == pytest.approx(200, abs=12)
-
-
-def test_readings_are_in_the_order_of_trials() -> None:
-    study = subject().stage("warmup-10u-4", {"warmup": [4]}, goal="?", steps=60, replicates=3)
-    diverges = iter([False, True, False])
-
-    def train(config: Config, seed: int, steps: int) -> Made:
-        return DIVERGED if next(diverges) else Program(limit=1e6)(config, seed, steps)
-
-    readings = tried(results_of(study, train))
-    assert [reading.number for reading in readings] == [1, 2, 3]
-    assert [r.standing is Standing.INFEASIBLE for r in readings] == [False, True, False]
 
 
 def test_the_length_of_a_training_is_known_and_enough() -> None:

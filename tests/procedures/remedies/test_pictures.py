@@ -12,9 +12,9 @@ from tunebook.core.evidence import Reading
 from tunebook.core.findings import Question
 from tunebook.core.objective import Metric
 from tunebook.procedures.remedies.comparing import Comparison, Outcomes
-from tunebook.procedures.remedies.edge import Edge, edge_of, tried
+from tunebook.procedures.remedies.edge import Edge, edge_of
 from tunebook.procedures.remedies.pictures import curves, rates, strip
-from tunebook.procedures.sweeps import judged, mean_loss
+from tunebook.procedures.sweeps import judged, mean_loss, readings_of
 
 QUESTION = Question("probe-warmup", "Does it help?", "learning-rate-warmup")
 ABOUT = subject()
@@ -28,7 +28,7 @@ def edge(program: Program) -> Edge:
 
 def warmed(length: int) -> tuple[Reading, ...]:
     study = ABOUT.stage("w", {"warmup": [length]}, {"lr": 1.0}, goal="?", steps=60, replicates=3)
-    return tried(results_of(study, Program(limit=5.0)))
+    return readings_of(results_of(study, Program(limit=5.0)))
 
 
 def test_rates_with_the_best_and_the_first_unstable_one() -> None:

@@ -14,11 +14,11 @@ from tunebook.core.objective import Metric
 from tunebook.core.space import Fixed
 from tunebook.core.study import Budget
 from tunebook.procedures.remedies.comparing import Comparison, Outcomes
-from tunebook.procedures.remedies.edge import Edge, edge_of, tried
-from tunebook.procedures.remedies.warmup import Cure, Tried
+from tunebook.procedures.remedies.edge import Edge, edge_of
+from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.remedies.warmup_words import cured, not_cured
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import judged, mean_loss
+from tunebook.procedures.sweeps import judged, mean_loss, readings_of
 
 BETTER, SAME = Outcomes((0.1, 0.11, 0.12)), Outcomes((0.3, 0.31, 0.33))
 
@@ -31,7 +31,7 @@ def edge(about: Subject) -> Edge:
 
 def attempt(about: Subject, length: int, trouble: str | None) -> Tried:
     study = about.stage("w", {"warmup": [length]}, {"lr": 1.0}, goal="?", steps=60, replicates=3)
-    return Tried(length, tried(results_of(study, Program(limit=5.0))), trouble)
+    return Tried(length, readings_of(results_of(study, Program(limit=5.0))), trouble)
 
 
 def cure(about: Subject, length: int, after: Outcomes = BETTER, own: int = 0) -> Cure:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from tunebook.core.domains import Float, Value
 from tunebook.core.edits import SetParameter
 from tunebook.core.findings import Finding, Verdict
 from tunebook.core.knobs import Knobs
-from tunebook.core.space import Config, Space
+from tunebook.core.space import Config, Fixed, Space
 from tunebook.core.study import Study
 from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.procedures.answers import Answer
@@ -37,8 +38,9 @@ def asked(
     space: Space | None = None,
     seed: int = 0,
     steps: int = 120,
+    start: dict[str, Value] | None = None,
 ) -> tuple[Answer, list[Study]]:
-    fixed = {k: v for k, v in START.items() if k != "every" or knobs.eval_interval}
+    fixed = {k: v for k, v in START.items() if k != "every" or knobs.eval_interval} | (start or {})
     subject = subject_of(fixed, knobs, probe="stability", steps=steps, space=space, seed=seed)
     return answered(probe(subject, {"seeds": 2}), train)
 
@@ -183,6 +185,17 @@ def test_every_step_shows_what_sparse_evaluation_misses() -> None:
     )
     assert main(unseen).verdict is Verdict.UNKNOWN
     assert "eval_interval: eval_every" in main(unseen).advice
+
+
+@pytest.mark.parametrize("choices", [["cosine", "constant"], ["cosine", "linear"]])
+def test_short_trainings_have_a_constant_rate_where_they_can(choices: list[Value]) -> None:
+    space = Space.of(scientific={"plan": choices}, fixed=START)
+    knobs = replace(KNOBS, schedule="plan")
+    answer, studies = asked(simulated(), knobs, space, start={"plan": "cosine"})
+    held = studies[-1].space["plan"].source
+    assert held == Fixed("constant" if "constant" in choices else "cosine")
+    assert ("plan stayed cosine" in main(answer).sentence) is (held == Fixed("cosine"))
+    assert studies[0].space["plan"].source == Fixed("cosine")
 
 
 def test_a_missing_gradient_norm_is_unknown_with_its_line() -> None:

@@ -16,6 +16,7 @@ from tunebook.core.space import Config
 from tunebook.core.study import Study
 from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.procedures.steps.longer import FACTORS, SEEDS, Gain
+from tunebook.procedures.subjects import Subject
 
 
 def steps_of(study: Study) -> int:
@@ -87,8 +88,21 @@ def test_the_configuration_is_the_study_s_own() -> None:
     knobs = replace(knobs, no_regularisation=(("dropout", 0),))
     _, studies = followed(improves(1e9), subject=subject_of(start, knobs, steps=50))
     found = [study.config(study.space.settings()[0], {}) for study in studies]
-    planned = [{"every": 5 * factor, "decay_steps": 50 * factor} for factor in FACTORS]
-    assert found == [{**start, **own} for own in planned]
+    assert found == [{**start, "every": 5 * factor} for factor in FACTORS]
+
+
+def test_the_loop_s_decay_grows_with_its_steps() -> None:
+    """Of another program it is not known what a parameter of that name means."""
+    start: dict[str, Value] = {"lr": 0.1, "decay_steps": 25}
+    own = subject_of(start, KNOBS, steps=50)
+    task = replace(own.study, program=None, task="tasks.py:task")
+    for subject, planned in (
+        (own, [25] * len(FACTORS)),
+        (Subject(replace(own.asked, about=task)), [50 * factor for factor in FACTORS]),
+    ):
+        _, studies = followed(improves(1e9), subject=subject)
+        found = [study.config(study.space.settings()[0], {}) for study in studies]
+        assert [config["decay_steps"] for config in found] == planned
 
 
 def test_steps_may_be_a_parameter() -> None:

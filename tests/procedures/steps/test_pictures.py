@@ -8,9 +8,10 @@ from simulated_probes import Made, results_of, subject_of
 from tunebook.charts.figures import Points, Rule
 from tunebook.core.knobs import Knobs
 from tunebook.core.space import Config
+from tunebook.procedures.steps.fitted import Fitted
 from tunebook.procedures.steps.fitting import Fit, needed
 from tunebook.procedures.steps.pictures import picture
-from tunebook.procedures.steps.probe import QUESTION, Fitted
+from tunebook.procedures.steps.probe import QUESTION
 from tunebook.procedures.sweeps import Sweep, judged
 
 FIT = Fit("train/error", 0.0, {}, smooth=False)

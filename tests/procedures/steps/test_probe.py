@@ -22,7 +22,7 @@ from tunebook.core.errors import StudyError
 from tunebook.core.findings import Finding, Verdict
 from tunebook.core.knobs import Knobs
 from tunebook.core.results import AttemptRecord, Results, TrialRecord
-from tunebook.core.space import Config, Setting
+from tunebook.core.space import Config, Fixed, Setting, Space
 from tunebook.core.study import Budget, Study
 from tunebook.core.trials import FromSequence, Outcome, OutcomeKind, Trial
 from tunebook.procedures.answers import Answer
@@ -46,6 +46,9 @@ START: dict[str, Value] = {
     "dropout": 0.3,
     "flip": True,
 }
+FIXED = {name: value for name, value in START.items() if name != "schedule"}
+# A program that is known to have a constant schedule.
+SPACE = Space.of(scientific={"schedule": ["cosine", "constant"]}, fixed=FIXED)
 
 
 def asked(
@@ -55,8 +58,11 @@ def asked(
     steps: int = 1000,
     knobs: Knobs = KNOBS,
     seed: int = 0,
+    space: Space = SPACE,
 ) -> tuple[Answer, list[Study]]:
-    subject = subject_of(START, knobs, probe="steps", steps=steps, seen=seen, seed=seed)
+    subject = subject_of(
+        START, knobs, probe="steps", steps=steps, space=space, seen=seen, seed=seed
+    )
     return answered(probe(subject, options or {}), train)
 
 
@@ -96,6 +102,14 @@ def test_the_first_guess() -> None:
         "dropout": 0,
         "flip": False,
     }
+
+
+def test_a_schedule_that_cannot_be_constant_is_kept_and_told() -> None:
+    """A value that the program does not know would make every trial fail."""
+    answer, studies = asked(learns(), space=Space.of(fixed=START))
+    assert studies[0].space["schedule"].source == Fixed("cosine")
+    assert main(answer).sentence.startswith("Without regularisation and at a lr of 0.01, the")
+    assert "schedule stayed cosine, which may decay" in main(answer).sentence
 
 
 def test_a_study_that_has_more_keeps_them() -> None:

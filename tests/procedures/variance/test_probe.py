@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 
 from searchable import study_in
-from simulated import Train, answered, subject_of
+from simulated_probes import DIVERGED, Made, Training, answered, results_of, starting_from
 from tunebook.core.domains import Float
 from tunebook.core.findings import Verdict
 from tunebook.core.hashing import derive_unit
 from tunebook.core.knobs import Knobs
-from tunebook.core.space import Space
+from tunebook.core.results import Results
+from tunebook.core.space import Config, Space
+from tunebook.core.study import Study
 from tunebook.core.trials import Trial
+from tunebook.procedures.answers import follow
 from tunebook.procedures.variance.probe import probe
 
 STUDY = study_in(
@@ -29,22 +32,21 @@ def normal(*parts: object) -> float:
     return float(np.sqrt(2) * np.cos(np.pi * derive_unit(*parts)))
 
 
-def program(init: float, order: float, rest: float = 0.0, residual: float = 0.0) -> Train:
+def program(init: float, order: float, rest: float = 0.0, residual: float = 0.0) -> Training:
     """Errors about 1, moved by each source by its own standard deviation."""
     calls = iter(range(10**6))
 
-    def train(trial: Trial) -> dict[str, list[float]]:
-        own = trial.config
-        seed = trial.seed if own["order"] is None else own["order"]
-        value = 1 + init * normal("init", own["init"]) + order * normal("order", seed)
-        value += rest * normal("rest", trial.seed) + residual * normal("now", next(calls))
+    def train(config: Config, seed: int, steps: int) -> Made:
+        own = seed if config["order"] is None else config["order"]
+        value = 1 + init * normal("init", config["init"]) + order * normal("order", own)
+        value += rest * normal("rest", seed) + residual * normal("now", next(calls))
         return {"error": [2.0, value]}
 
     return train
 
 
 def test_stages_vary_everything_each_source_and_nothing() -> None:
-    answer, studies = answered(probe(subject_of(STUDY), {"seeds": 6}), program(0.1, 0.1))
+    answer, studies = answered(probe(starting_from(STUDY), {"seeds": 6}), program(0.1, 0.1))
     assert [study.name.rpartition(".")[2] for study in studies] == [
         *("all", "seed-init", "seed-data", "same"),
     ]
@@ -57,11 +59,12 @@ def test_stages_vary_everything_each_source_and_nothing() -> None:
 def test_each_trial_varies_what_its_stage_says() -> None:
     seen: dict[str, list[Trial]] = {}
 
-    def train(trial: Trial) -> dict[str, list[float]]:
-        seen.setdefault(trial.study.rpartition(".")[2], []).append(trial)
-        return {"error": [normal(trial.seed, trial.config["init"])]}
+    def run(study: Study) -> Results:
+        made = results_of(study, lambda config, seed, _: {"error": [normal(seed, config["init"])]})
+        seen[study.name.rpartition(".")[2]] = [record.trial for record in made]
+        return made
 
-    answered(probe(subject_of(STUDY), {"seeds": 5}), train)
+    follow(probe(starting_from(STUDY), {"seeds": 5}), run)
     kinds: dict[str, Callable[[Trial], object]] = {
         "run": lambda trial: trial.seed,
         "init": lambda trial: trial.config["init"],
@@ -85,7 +88,7 @@ def test_each_trial_varies_what_its_stage_says() -> None:
 
 
 def test_a_planted_source_is_found() -> None:
-    answer, _ = answered(probe(subject_of(STUDY), {"seeds": 40}), program(0.2, 0.05))
+    answer, _ = answered(probe(starting_from(STUDY), {"seeds": 40}), program(0.2, 0.05))
     spread = answer.findings[0]
     assert spread.numbers["sd"] == pytest.approx(0.206, rel=0.3)
     assert spread.numbers["share seed_init"] > 0.6
@@ -95,20 +98,22 @@ def test_a_planted_source_is_found() -> None:
 
 def test_a_program_that_does_not_repeat_itself_is_told() -> None:
     train = program(0.0, 0.0, residual=0.1)
-    answer, _ = answered(probe(subject_of(STUDY), {"seeds": 20}), train)
+    answer, _ = answered(probe(starting_from(STUDY), {"seeds": 20}), train)
     assert "Runs with equal seeds differ, too" in answer.findings[0].sentence
 
 
 def test_without_knobs_only_all_and_same_are_run() -> None:
     study = replace(STUDY, knobs=Knobs())
-    answer, studies = answered(probe(subject_of(study), {"seeds": 5}), program(0.0, 0.0, rest=0.1))
+    answer, studies = answered(
+        probe(starting_from(study), {"seeds": 5}), program(0.0, 0.0, rest=0.1)
+    )
     assert [study.name.rpartition(".")[2] for study in studies] == ["all", "same"]
     unknown = next(f for f in answer.findings if f.verdict is Verdict.UNKNOWN)
     assert "the initialisation, the order of the data and the split" in unknown.sentence
 
 
 def test_runs_without_results_end_the_probe() -> None:
-    answer, studies = answered(probe(subject_of(STUDY), {"seeds": 3}), lambda trial: None)
+    answer, studies = answered(probe(starting_from(STUDY), {"seeds": 3}), lambda *_: DIVERGED)
     assert len(studies) == 1
     assert [finding.verdict for finding in answer.findings] == [Verdict.UNKNOWN]
 
@@ -116,10 +121,10 @@ def test_runs_without_results_end_the_probe() -> None:
 def test_a_seed_that_diverges_is_a_problem_of_the_configuration() -> None:
     calls = iter(range(100))
 
-    def train(trial: Trial) -> dict[str, list[float]] | None:
-        return None if next(calls) == 1 else {"error": [normal(trial.seed)]}
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return DIVERGED if next(calls) == 1 else {"error": [normal(seed)]}
 
-    answer, _ = answered(probe(subject_of(STUDY), {"seeds": 6}), train)
+    answer, _ = answered(probe(starting_from(STUDY), {"seeds": 6}), train)
     assert answer.findings[0].verdict is Verdict.PROBLEM
     assert "1 more run diverged." in answer.findings[0].sentence
 
@@ -128,14 +133,14 @@ def test_a_seed_far_out_is_part_of_the_scatter() -> None:
     """Analysis of searches calls such a value infeasible; here it is what is looked for."""
     values = iter([1.0, 1.001, 0.999, 1.0, 1.0005, 9.0] + [1.0] * 100)
     answer, _ = answered(
-        probe(subject_of(STUDY), {"seeds": 6}), lambda _: {"error": [next(values)]}
+        probe(starting_from(STUDY), {"seeds": 6}), lambda *_: {"error": [next(values)]}
     )
     assert answer.findings[0].numbers["sd"] > 3
 
 
 def test_the_difference_that_is_asked_for() -> None:
     options = {"seeds": 10, "difference": 0.5}
-    answer, _ = answered(probe(subject_of(STUDY), options), program(0.1, 0.1))
+    answer, _ = answered(probe(starting_from(STUDY), options), program(0.1, 0.1))
     seeds = next(f for f in answer.findings if f.question.key == "probe-seeds")
     assert "A difference of 0.5 takes" in seeds.sentence
     assert seeds.verdict is Verdict.GOOD
@@ -143,7 +148,7 @@ def test_the_difference_that_is_asked_for() -> None:
 
 def test_the_same_results_give_the_same_studies() -> None:
     one, two = (
-        answered(probe(subject_of(STUDY), {"seeds": 4}), program(0.1, 0.1)) for _ in range(2)
+        answered(probe(starting_from(STUDY), {"seeds": 4}), program(0.1, 0.1)) for _ in range(2)
     )
     assert one[1] == two[1]
     assert one[0].findings == two[0].findings

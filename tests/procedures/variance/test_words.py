@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from searchable import study_in
-from simulated import results_of, subject_of
+from simulated_probes import DIVERGED, results_of, starting_from
 from tunebook.core.evidence import Evidence
 from tunebook.core.findings import Verdict
 from tunebook.core.knobs import Knobs
@@ -26,12 +26,14 @@ STUDY = study_in(
     trials=6,
 )
 SPREAD = [0.30, 0.32, 0.28, 0.31, 0.29, 0.30]
-SUBJECT = subject_of(STUDY)
+SUBJECT = starting_from(STUDY)
 
 
 def evidence(values: list[float] = SPREAD) -> Evidence:
     left = iter(values)
-    return gather(results_of(replace(STUDY, trials=len(values)), lambda _: {"error": [next(left)]}))
+    return gather(
+        results_of(replace(STUDY, trials=len(values)), lambda *_: {"error": [next(left)]})
+    )
 
 
 def scatter(broken: int = 0) -> Scatter:
@@ -154,7 +156,7 @@ def test_unknown_sources_come_with_their_lines() -> None:
     assert found.advice == (
         "Write 'split_seed: 0' under fixed and 'seed_split: split_seed' under knobs."
     )
-    task = subject_of(replace(STUDY, task="tasks.py:task", space=Space(), knobs=Knobs()))
+    task = starting_from(replace(STUDY, task="tasks.py:task", space=Space(), knobs=Knobs()))
     told = words.unknown_sources(task, scatter(), NEEDS)
     assert told is not None
     assert told.advice == (
@@ -163,7 +165,7 @@ def test_unknown_sources_come_with_their_lines() -> None:
 
 
 def test_too_few_results_are_no_answer() -> None:
-    nothing = gather(results_of(STUDY, lambda _: None))
+    nothing = gather(results_of(STUDY, lambda *_: DIVERGED))
     found = words.no_results(nothing)
     assert found.verdict is Verdict.UNKNOWN
     assert found.sentence.startswith("Of 6 runs none came to a result:")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -16,7 +15,9 @@ from tunebook.core.study import Study
 from tunebook.procedures.answers import Procedure
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.remedies import clipping_words as words
+from tunebook.procedures.remedies.clipping_tried import Cure, Tried
 from tunebook.procedures.remedies.comparing import (
+    SEEDS,
     Comparison,
     Variant,
     over_seeds,
@@ -25,9 +26,9 @@ from tunebook.procedures.remedies.comparing import (
     with_rate,
 )
 from tunebook.procedures.remedies.edge import Edge, find_edge, whole_steps
-from tunebook.procedures.remedies.edge import tried as readings_of
 from tunebook.procedures.remedies.edge_words import not_to_be_cured
 from tunebook.procedures.subjects import Subject
+from tunebook.procedures.sweeps import readings_of
 from tunebook.stats.instability import gradient_norms
 
 QUESTION: Final = words.QUESTION
@@ -40,8 +41,6 @@ NEEDS: Final = (
 )
 # Of the threshold, where trouble stays: each half an order of magnitude smaller.
 SHRINKING: Final = (1.0, 0.3, 0.1)
-# Where more of the updates are clipped, it is the learning rate that is too high.
-MOST_CLIPPED: Final = 0.5
 LEAST_STEPS: Final = 40
 SHORT_STEPS: Final = 1000
 # How far above the best rate clipping is asked to reach.
@@ -50,42 +49,13 @@ FURTHER: Final = 10.0
 _STOPS: Final = 0.05
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """What came of one threshold at the unstable rate.
-
-    `trouble` is None where nobody knows, `clipped` where norms were logged after clipping.
-    """
-
-    threshold: float
-    readings: tuple[Reading, ...]
-    trouble: str | None
-    clipped: float | None
-
-    @property
-    def cures(self) -> bool:
-        return self.trouble == "" and (self.clipped is None or self.clipped <= MOST_CLIPPED)
-
-
-@dataclass(frozen=True, slots=True)
-class Cure:
-    """The threshold, the best rate with it, and what that brings beside the study's own."""
-
-    tried: tuple[Tried, ...]
-    chosen: Tried
-    rate: float
-    without: float
-    found: Comparison
-    own: Value
-
-
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     """Find the edge of stability without clipping, a threshold beyond it, and what that brings."""
     off = no_clipping(subject, options)
     total = whole_steps(subject, "clipping", LEAST_STEPS)
-    seeds = int(options.get("seeds") or 5)
+    seeds = int(options.get("seeds") or SEEDS)
     short = min(total, int(options.get("steps") or SHORT_STEPS))
-    clip, name = str(subject.knobs.clipping), str(subject.knobs.learning_rate)
+    clip, name = subject.name("clipping"), subject.name("learning_rate")
     edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix={clip: off})
     if edge.to_cure is None:
         return not_to_be_cured(subject, QUESTION, edge, "clipping")
@@ -139,7 +109,7 @@ def usual_norm(subject: Subject, edge: Edge) -> float | None:
 
     It is the smaller one: where a training blows up and comes back, its norms are not usual.
     """
-    metric = str(subject.knobs.grad_norm)
+    metric = subject.name("grad_norm")
     found = []
     for rate in (edge.unstable, edge.best):
         readings = edge.sweep.readings[rate] if rate is not None else ()
@@ -156,7 +126,7 @@ def usual_norm(subject: Subject, edge: Edge) -> float | None:
 
 def clipped_share(subject: Subject, readings: Sequence[Reading], threshold: float) -> float | None:
     """The share of updates whose norm was above the threshold; None where that was not logged."""
-    curves = [reading.curve(str(subject.knobs.grad_norm)) for reading in readings]
+    curves = [reading.curve(subject.name("grad_norm")) for reading in readings]
     logged = [curve.values for curve in curves if curve is not None]
     if not logged:
         return None
@@ -172,7 +142,7 @@ def _thresholds(
     subject: Subject, edge: Edge, rate: float, threshold: float, steps: int
 ) -> Generator[Study, Results, tuple[Tried, ...]]:
     """Thresholds at the unstable rate, smaller and smaller, until one keeps training stable."""
-    clip, name = str(subject.knobs.clipping), str(subject.knobs.learning_rate)
+    clip, name = subject.name("clipping"), subject.name("learning_rate")
     tried: list[Tried] = []
     for number, share in enumerate(SHRINKING, 1):
         level = float(f"{share * threshold:.2g}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tunebook.charts.figures import Figure
 from tunebook.core.edits import Edit, SetParameter
@@ -12,20 +12,17 @@ from tunebook.core.representation import value_text
 from tunebook.core.space import Fixed
 from tunebook.diagnosis.phrases import percent, shown
 from tunebook.procedures.answers import Answer
+from tunebook.procedures.phrases import OTHER_REMEDIES
 from tunebook.procedures.remedies import pictures
+from tunebook.procedures.remedies.clipping_tried import Cure, Tried
 from tunebook.procedures.remedies.comparing import rate_edit
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.remedies.edge_words import (
-    OTHERS,
     edge_finding,
-    file_of,
     gain_finding,
     paying,
 )
 from tunebook.procedures.subjects import Subject
-
-if TYPE_CHECKING:
-    from tunebook.procedures.remedies.clipping import Cure, Tried
 
 QUESTION: Final = Question(
     "probe-clipping",
@@ -71,10 +68,10 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
     edits: list[Edit] = []
     if cure.found.is_better:
         because = "the 90th percentile of unclipped gradient norms, made smaller where needed"
-        edits.append(SetParameter(str(subject.knobs.clipping), Fixed(threshold), because))
+        edits.append(SetParameter(subject.name("clipping"), Fixed(threshold), because))
         edits += rate_edit(subject, cure.rate, "with clipping, this rate is best")
     figures = (*_drawn(edge, cure.tried), *pictures.strip(GAIN, cure.found), *pictures.rates(edge))
-    retune = (str(subject.knobs.learning_rate),) if edits else ()
+    retune = (subject.name("learning_rate"),) if edits else ()
     return Answer((first, gain, edge_finding(edge)), figures, tuple(edits), retune)
 
 
@@ -108,7 +105,7 @@ def not_cured(subject: Subject, edge: Edge, tried: Sequence[Tried]) -> Answer:
         )
         advice = (
             "Warm the rate up, which may cure what clipping cannot: tunebook probe warmup "
-            f"{file_of(subject)}. {OTHERS}"
+            f"{subject.file}. {OTHER_REMEDIES}"
         )
     finding = Finding(QUESTION, verdict, sentence, advice, numbers=numbers, method=METHOD)
     return Answer((finding, edge_finding(edge)), (*_drawn(edge, tried), *pictures.rates(edge)))

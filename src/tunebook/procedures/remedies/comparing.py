@@ -14,15 +14,15 @@ from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.space import Config, Derived, Fixed
 from tunebook.core.study import Study
-from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import orders, sweep
+from tunebook.procedures.sweeps import orders, readings_of, sweep
 from tunebook.stats.ranks import rank_p
 from tunebook.stats.samples import Interval, welch_interval, welch_p
 
 # A remedy adds complexity, and must earn it: 5% over the two comparisons that a probe may make.
 LEVEL: Final = 0.025
+SEEDS: Final = 5
 METHOD: Final = (
     "Welch's one-sided test over fresh seeds, at 2.5%; by ranks where trials came to nothing"
 )
@@ -100,7 +100,7 @@ def tuned(
     subject: Subject, stage: str, variant: Variant, rates: Sequence[float], *, goal: str
 ) -> Generator[Study, Results, float | None]:
     """The best learning rate of a variant at its full length; None where none works."""
-    name = str(subject.knobs.learning_rate)
+    name = subject.name("learning_rate")
     made = yield from sweep(
         subject,
         stage,
@@ -121,7 +121,7 @@ def rates_up_to(low: float, high: float) -> list[float]:
 
 
 def with_rate(subject: Subject, variant: Variant, rate: float) -> Variant:
-    return Variant({**variant.fix, str(subject.knobs.learning_rate): rate}, variant.steps)
+    return Variant({**variant.fix, subject.name("learning_rate"): rate}, variant.steps)
 
 
 def over_seeds(
@@ -129,15 +129,14 @@ def over_seeds(
 ) -> Generator[Study, Results, Outcomes]:
     """A variant on fresh seeds: no run that led to its choice counts."""
     results = yield subject.listed(stage, [{}] * seeds, variant.fix, goal=goal, steps=variant.steps)
-    # A seed far out is part of what a variant does.
-    readings = gather(results, far_out=False).readings
+    readings = readings_of(results)
     values = tuple(r.value for r in readings if r.value is not None)
     return Outcomes(values, sum(r.standing is Standing.INFEASIBLE for r in readings))
 
 
 def rate_edit(subject: Subject, rate: float, because: str) -> tuple[SetParameter, ...]:
     """What must change so that a learning rate is used, or is well inside what is searched."""
-    name = str(subject.knobs.learning_rate)
+    name = subject.name("learning_rate")
     source = subject.study.space[name].source
     match source:
         case Float() | Int():

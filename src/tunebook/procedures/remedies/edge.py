@@ -13,7 +13,6 @@ from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.space import Config
 from tunebook.core.study import Study
-from tunebook.diagnosis.gathering import gather
 from tunebook.procedures.stability.courses import Usual, course, shown_by, usual
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Sweep, orders, sweep
@@ -114,7 +113,7 @@ def find_edge(
     replicates: int = 2,
 ) -> Generator[Study, Results, Edge]:
     """Sweep the learning rate until the best is no end of it: then the next rate is known, too."""
-    rate = str(subject.knobs.learning_rate)
+    rate = subject.name("learning_rate")
     rates = orders(subject.number("learning_rate"), below=1.5, above=1.5, each=2)
     made = yield from sweep(
         subject, "sweep", rate, rates, goal=goal, fix=fix, steps=steps, replicates=replicates
@@ -129,11 +128,6 @@ def edge_of(subject: Subject, made: Sweep, steps: int) -> Edge:
     metric = shown_by(good, subject.knobs, objective)
     compared = usual(good, metric) if metric is not None else None
     return Edge(made, objective, steps, metric, compared)
-
-
-def tried(results: Results) -> tuple[Reading, ...]:
-    """The readings of a stage that tries one remedy, in the order of its trials."""
-    return gather(results, far_out=False).readings
 
 
 def whole_steps(subject: Subject, probe: str, least: int) -> int:

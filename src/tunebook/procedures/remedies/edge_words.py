@@ -17,10 +17,6 @@ from tunebook.stats.stability import FEWEST
 QUESTION: Final = Question(
     "probe-edge", "From which learning rate on is training unstable?", "optimization-failures"
 )
-OTHERS: Final = (
-    "After that, in this order: another optimiser; residual connections with the normalisation "
-    "inside; residual branches that begin at zero; and last, a lower learning rate."
-)
 _BUG: Final = "Look for a bug in the program first."
 
 
@@ -66,7 +62,7 @@ def not_to_be_cured(subject: Subject, question: Question, edge: Edge, remedied: 
             Verdict.UNKNOWN,
             f"The best learning rate, {shown(best)}, is the {side} that was tried: there is no "
             f"telling what {remedied} would add to a well tuned one.",
-            f"Begin there: tunebook probe {subject.asked.procedure} {file_of(subject)} --set "
+            f"Begin there: tunebook probe {subject.asked.procedure} {subject.file} --set "
             f"{edge.sweep.parameter}={best:.4g} --again",
         )
     elif edge.usual is None:
@@ -116,7 +112,3 @@ def gain_finding(
         numbers=numbers,
         method=METHOD,
     )
-
-
-def file_of(subject: Subject) -> str:
-    return subject.study.file or "STUDY.yaml"

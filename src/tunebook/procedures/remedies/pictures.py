@@ -12,9 +12,8 @@ from tunebook.charts.selection import INFEASIBLE
 from tunebook.charts.wording import limited
 from tunebook.core.evidence import Reading
 from tunebook.core.findings import Question
-from tunebook.core.objective import Metric
 from tunebook.core.representation import listed, number, one_line
-from tunebook.procedures.pictures import curves_panel, sweep_panel
+from tunebook.procedures.pictures import curves_panel, sweep_panel, worst_end
 from tunebook.procedures.remedies.comparing import Comparison
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.stats.samples import mean_interval
@@ -32,7 +31,7 @@ def rates(edge: Edge) -> tuple[Figure, ...]:
         for r in readings
     ]
     table, cut = limited(("learning rate", "trial", "result", "training"), rows)
-    panel = sweep_panel(edge.sweep, edge.objective.name, bad=_bad(edge.objective), rules=rules)
+    panel = sweep_panel(edge.sweep, edge.objective.name, bad=worst_end(edge.objective), rules=rules)
     return (
         Figure("probe-edge", "Results by learning rate", _sentence(edge), (panel,), table, cut),
     )
@@ -85,7 +84,7 @@ def strip(question: Question, found: Comparison) -> tuple[Figure, ...]:
             marks.append(Intervals(at, middle, low, high, place, f"mean {name}, 95%"))
     lost = np.repeat([0.0, 1.0], [found.before.lost, found.after.lost])
     if len(lost):
-        ends = np.full(len(lost), _bad(found.metric))
+        ends = np.full(len(lost), worst_end(found.metric))
         marks.append(Points(lost, ends, INFEASIBLE, "no result", crosses=True))
         names = [("before", "after")[int(place)] for place in lost]
         rows += [(name, "came to nothing") for name in names]
@@ -96,11 +95,6 @@ def strip(question: Question, found: Comparison) -> tuple[Figure, ...]:
     every = [*found.before.values, *found.after.values]
     panel = Panel(axis, value_axis(one_line(found.metric.name), every), tuple(marks))
     return (Figure(question.key, "Over fresh seeds", f"{found}.", (panel,), table, cut),)
-
-
-def _bad(metric: Metric) -> float:
-    """The end of the axis at which a result would be worst."""
-    return np.inf if metric.better == "lower" else -np.inf
 
 
 def _sentence(edge: Edge) -> str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
-from tunebook.core.domains import Choice, Value
-from tunebook.core.evidence import Reading
+from tunebook.core.domains import Value
 from tunebook.core.results import Results
-from tunebook.core.space import Config
 from tunebook.core.study import Study
 from tunebook.procedures.answers import Procedure
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.remedies import warmup_words as words
 from tunebook.procedures.remedies.comparing import (
+    SEEDS,
     Comparison,
     Variant,
     over_seeds,
@@ -23,9 +21,10 @@ from tunebook.procedures.remedies.comparing import (
     with_rate,
 )
 from tunebook.procedures.remedies.edge import Edge, find_edge, whole_steps
-from tunebook.procedures.remedies.edge import tried as readings_of
 from tunebook.procedures.remedies.edge_words import not_to_be_cured
+from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.subjects import Subject
+from tunebook.procedures.sweeps import readings_of
 
 QUESTION: Final = words.QUESTION
 NEEDS: Final = (
@@ -51,45 +50,15 @@ SHORT_STEPS: Final = 1000
 OWN: Final = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """What came of one length of warm-up at a peak rate; `trouble` is None where nobody knows."""
-
-    steps: int
-    readings: tuple[Reading, ...]
-    trouble: str | None
-
-    @property
-    def is_stable(self) -> bool:
-        return self.trouble == ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cure:
-    """The shortest stable warm-up, at which peak rate, the best rate with it, what that brings.
-
-    `steps` are those of the training after the warm-up, `own` the warm-up of the study itself.
-    """
-
-    peak: float
-    tried: tuple[Tried, ...]
-    length: int
-    rate: float
-    without: float
-    found: Comparison
-    steps: int
-    own: int
-
-
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     """Find the edge of stability, the shortest warm-up beyond it, and what that brings."""
     own = _own(subject)
     # A program's own warm-up is part of its steps; that of the reference loop comes on top.
     total = whole_steps(subject, "warmup", LEAST_STEPS + (0 if subject.study.task else own))
     body = total if subject.study.task is not None else total - own
-    seeds = int(options.get("seeds") or 5)
+    seeds = int(options.get("seeds") or SEEDS)
     short = min(body, int(options.get("steps") or SHORT_STEPS))
-    none = {str(subject.knobs.warmup_steps): 0}
+    none = {subject.name("warmup_steps"): 0}
     edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix=none)
     if edge.to_cure is None:
         return not_to_be_cured(subject, QUESTION, edge, "a warm-up")
@@ -111,7 +80,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
                 subject, "compare-before", before, seeds=seeds, goal=words.GAIN.text
             )
         after = Variant(
-            {str(subject.knobs.warmup_steps): shortest.steps},
+            {subject.name("warmup_steps"): shortest.steps},
             asked_for(subject, body, shortest.steps),
         )
         rates = rates_up_to(best, peak)
@@ -122,7 +91,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
         )
         found = Comparison(subject.study.objective.metric, outcomes, made)
         if cure is None or found.is_better:
-            without = float(before.fix[str(subject.knobs.learning_rate)] or 0)
+            without = float(before.fix[subject.name("learning_rate")] or 0)
             cure = Cure(peak, tried, shortest.steps, rate or best, without, found, body, own)
         factor = None if found.is_better else HIGHER.get(factor)
     if cure is None:
@@ -153,15 +122,18 @@ def _own(subject: Subject) -> int:
 def _lengths(
     subject: Subject, edge: Edge, factor: int, peak: float, total: int
 ) -> Generator[Study, Results, tuple[Tried, ...]]:
-    """Warm up to the peak rate and train on for twice as long, until a length stays stable."""
-    rate, warmup = str(subject.knobs.learning_rate), str(subject.knobs.warmup_steps)
+    """Warm up to the peak rate and train on for twice as long, until a length stays stable.
+
+    A decay that is squeezed into few steps would hide what the peak rate does.
+    """
+    rate, warmup = subject.name("learning_rate"), subject.name("warmup_steps")
     tried: list[Tried] = []
     for length in lengths(total):
         after = min(edge.seen_after(max(2 * length, AFTER)), total)
         results = yield subject.stage(
             f"warmup-{factor}u-{length}",
             {warmup: [length]},
-            {rate: peak, **_constant(subject)},
+            {rate: peak, **subject.constant_rate()},
             goal=QUESTION.text,
             steps=asked_for(subject, after, length),
             replicates=3,
@@ -174,24 +146,11 @@ def _lengths(
     return tuple(tried)
 
 
-def _constant(subject: Subject) -> Config:
-    """A constant rate after the warm-up, where the program is known to have one.
-
-    A decay that is squeezed into few steps would hide what the peak rate does.
-    """
-    name = subject.knobs.schedule
-    if name is None:
-        return {}
-    source = subject.study.space[name].source if name in subject.study.space else None
-    offered = isinstance(source, Choice) and source.contains("constant")
-    return {name: "constant"} if subject.study.task is not None or offered else {}
-
-
 def _before(
     subject: Subject, best: float, body: int, short: int, own: int
 ) -> Generator[Study, Results, Variant]:
     """What the warm-up is compared with: the study's own, as well tuned at the full length."""
-    variant = Variant({str(subject.knobs.warmup_steps): own}, asked_for(subject, body, own))
+    variant = Variant({subject.name("warmup_steps"): own}, asked_for(subject, body, own))
     if not own and short == body:
         return with_rate(subject, variant, best)
     rates = rates_up_to(best, (OWN if own else 10**0.5) * best)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tunebook.core.edits import Edit, SetBudget, SetParameter
 from tunebook.core.evidence import Reading
@@ -12,20 +12,17 @@ from tunebook.core.space import Fixed
 from tunebook.core.study import Budget
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.answers import Answer
+from tunebook.procedures.phrases import OTHER_REMEDIES
 from tunebook.procedures.remedies import pictures
 from tunebook.procedures.remedies.comparing import rate_edit
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.remedies.edge_words import (
-    OTHERS,
     edge_finding,
-    file_of,
     gain_finding,
     paying,
 )
+from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.subjects import Subject
-
-if TYPE_CHECKING:
-    from tunebook.procedures.remedies.warmup import Cure, Tried
 
 QUESTION: Final = Question(
     "probe-warmup",
@@ -74,7 +71,7 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
         *pictures.strip(GAIN, cure.found),
         *pictures.rates(edge),
     )
-    retune = (str(subject.knobs.learning_rate),) if edits else ()
+    retune = (subject.name("learning_rate"),) if edits else ()
     return Answer((first, gain, edge_finding(edge)), figures, edits, retune)
 
 
@@ -101,7 +98,7 @@ def not_cured(subject: Subject, edge: Edge, peak: float, tried: tuple[Tried, ...
         f"Training is unstable from a learning rate of {shown(unstable)} on, and no warm-up of up "
         f"to {longest.steps} steps makes that rate stable, nor 3 or 10 times that rate{why}.",
         "Clip gradients, which may cure what a warm-up cannot: tunebook probe clipping "
-        f"{file_of(subject)}. {OTHERS}",
+        f"{subject.file}. {OTHER_REMEDIES}",
         numbers=numbers,
         method=METHOD,
     )
@@ -122,7 +119,7 @@ def _advice(subject: Subject, cure: Cure) -> str:
 
 def _edits(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
     because = f"the shortest warm-up with which a learning rate of {shown(cure.peak)} is stable"
-    warmup = SetParameter(str(subject.knobs.warmup_steps), Fixed(cure.length), because)
+    warmup = SetParameter(subject.name("warmup_steps"), Fixed(cure.length), because)
     rate = rate_edit(subject, cure.rate, "with the warm-up, this rate is best")
     return (warmup, *rate, *_longer(subject, cure))
 

@@ -133,7 +133,7 @@ def _turned(values: Floats, metric: Metric) -> Floats:
 def _above_floor(values: Floats, compared: Usual) -> Floats:
     """Losses as their distance from a floor below what is usually reached."""
     reached = compared.start - compared.fall
-    floor = min([reached, *values[np.isfinite(values)].tolist()])
+    floor = float(min([reached, *values[np.isfinite(values)]]))
     return values - floor + FLOOR * compared.fall
 
 

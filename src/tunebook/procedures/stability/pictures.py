@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-
 from tunebook.charts.figures import Figure, Panel, Rule
 from tunebook.charts.wording import limited, sentences
 from tunebook.core.evidence import Reading
 from tunebook.core.findings import Question
 from tunebook.core.objective import Metric
 from tunebook.core.representation import counted, number, one_line
-from tunebook.procedures.pictures import curves_panel, sweep_panel
+from tunebook.procedures.pictures import curves_panel, sweep_panel, worst_end
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Sweep
 
@@ -28,13 +26,16 @@ def picture(
     if not made.values:
         return ()
     objective = subject.study.objective.metric
-    bad = np.inf if objective.better == "lower" else -np.inf
     rules = []
     if made.best is not None:
         rules.append(Rule(made.best, "x", f"best, {number(made.best)}", dashed=False))
         rules.append(Rule(2 * made.best, "x", "twice that"))
     first = sweep_panel(
-        made, objective.name, bad=bad, rules=rules, title="Results of short trainings"
+        made,
+        objective.name,
+        bad=worst_end(objective),
+        rules=rules,
+        title="Results of short trainings",
     )
     panels = [first]
     names = {_name(multiple): found for multiple, found in (readings or {}).items()}

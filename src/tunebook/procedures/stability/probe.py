@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 import numpy as np
@@ -19,16 +17,15 @@ from scipy import special
 from tunebook.core.domains import Value
 from tunebook.core.evidence import Reading
 from tunebook.core.findings import Question
-from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.procedures.answers import Answer, Procedure
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.stability import words
-from tunebook.procedures.stability.courses import Course, course, shown_by, together, usual
+from tunebook.procedures.stability.courses import course, shown_by, usual
 from tunebook.procedures.stability.pictures import picture
+from tunebook.procedures.stability.seen import Seen
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import LEAST_GOOD, Sweep, by_value, orders, sweep
-from tunebook.stats.stability import Kind
 
 QUESTION: Final = Question(
     "probe-stability",
@@ -55,50 +52,11 @@ TOWARDS: Final = 3
 WORSE: Final = 2.0
 
 
-class Limit(StrEnum):
-    """What keeps the learning rate from being higher."""
-
-    STABLE = "stable"
-    EARLY = "early instability"
-    SUDDEN = "sudden instability"
-    ELSEWHERE = "limited elsewhere"
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """What the sweep and the short trainings showed.
-
-    `courses` are the trainings by multiple of the best rate, `improving` is the chance that
-    results which no longer improve towards the best rate look as if they did.
-    """
-
-    sweep: Sweep
-    best: float
-    courses: Mapping[int, tuple[Course, ...]]
-    results: Mapping[int, tuple[Reading, ...]]
-    metric: Metric
-    improving: float
-    worse: bool
-
-    def kind(self, multiple: int) -> Kind:
-        return together(self.courses.get(multiple, ()))
-
-    @property
-    def limit(self) -> Limit:
-        match self.kind(2):
-            case Kind.EARLY:
-                return Limit.EARLY
-            case Kind.SUDDEN:
-                return Limit.SUDDEN
-            case _:
-                return Limit.ELSEWHERE if self.worse else Limit.STABLE
-
-
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     """A sweep to the best rate, then short trainings at multiples of it, seen at every step."""
     steps = _steps(subject, options)
     seeds = int(options.get("seeds") or SEEDS)
-    rate = str(subject.knobs.learning_rate)
+    rate = subject.name("learning_rate")
     made = yield from sweep(
         subject,
         "sweep",
@@ -124,7 +82,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     if seen is None:
         finding = words.unseen(QUESTION, subject, made)
         return Answer((finding, *lacking), picture(QUESTION, subject, made))
-    finding, edits = words.answer(QUESTION, subject, seen, seen.limit)
+    finding, edits = words.answer(QUESTION, subject, seen)
     figures = picture(QUESTION, subject, made, seen.results, seen.metric)
     return Answer((finding, *lacking), figures, edits)
 
@@ -191,12 +149,9 @@ def _steps(subject: Subject, options: Mapping[str, Value]) -> int:
 def _every_step(subject: Subject) -> dict[str, Value]:
     """Evaluate at every step, at a constant rate: a decay that is squeezed into few steps would
     hide what the first steps of a whole training do."""
-    knobs = subject.knobs
-    fix: dict[str, Value] = {}
-    if knobs.eval_interval is not None:
-        fix[knobs.eval_interval] = 1
-    if knobs.schedule is not None:
-        fix[knobs.schedule] = "constant"
+    fix = subject.constant_rate()
+    if subject.knobs.eval_interval is not None:
+        fix[subject.knobs.eval_interval] = 1
     if subject.study.task is not None:
         given = subject.config.get("valid_sample")
         fix["valid_sample"] = min(int(given), SAMPLE) if isinstance(given, int) else SAMPLE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tunebook.core.domains import Float
 from tunebook.core.edits import Edit, SetParameter, widened
@@ -12,12 +12,11 @@ from tunebook.core.results import Results
 from tunebook.diagnosis.judging import PROBLEM_BUDGET, WATCH_BUDGET
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.needs import remedy
+from tunebook.procedures.phrases import OTHER_REMEDIES, kept_schedule
+from tunebook.procedures.stability.seen import Limit, Seen
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Sweep
 from tunebook.stats.stability import FEWEST, Kind
-
-if TYPE_CHECKING:
-    from tunebook.procedures.stability.probe import Limit, Seen
 
 GRADIENTS: Final = Question(
     "probe-stability-gradients",
@@ -33,17 +32,15 @@ METHOD: Final = (
 _NEAR: Final = 2.0
 
 
-def answer(
-    question: Question, subject: Subject, seen: Seen, limit: Limit
-) -> tuple[Finding, tuple[Edit, ...]]:
+def answer(question: Question, subject: Subject, seen: Seen) -> tuple[Finding, tuple[Edit, ...]]:
     """The verdict on what limits the learning rate, and the change that it asks for."""
-    name = seen.sweep.parameter
+    name, limit, kept = seen.sweep.parameter, seen.limit, kept_schedule(subject)
     best = f"The best {name} is {shown(seen.best)}"
-    if limit in ("early instability", "sudden instability"):
+    if limit in (Limit.EARLY, Limit.SUDDEN):
         verdict, sentence = _unstable(seen, best, limit)
         advice = _remedies(subject, limit) if verdict is not Verdict.GOOD else ""
-        return _finding(question, verdict, sentence, advice, seen), ()
-    if limit == "limited elsewhere":
+        return _finding(question, verdict, f"{sentence}{kept}", advice, seen), ()
+    if limit is Limit.ELSEWHERE:
         sentence = (
             f"{best}. Twice that rate trains without rising, and ends worse: the rate is limited "
             f"elsewhere, not by instability.{_further(seen)}{_lost(seen)}"
@@ -55,12 +52,12 @@ def answer(
         )
     edits = _wider(subject, seen)
     advice = f"Search {name} from {edits[0].source}. {edits[0].because}" if edits else ""
-    return _finding(question, Verdict.GOOD, sentence, advice, seen), edits
+    return _finding(question, Verdict.GOOD, f"{sentence}{kept}", advice, seen), edits
 
 
 def undecided(question: Question, subject: Subject, made: Sweep) -> Finding:
     """The answer where the sweep does not end in a best rate."""
-    name, file = made.parameter, _file(subject)
+    name, again = made.parameter, f"tunebook probe stability {subject.file}"
     if not made.values:
         return Finding(
             question,
@@ -75,7 +72,7 @@ def undecided(question: Question, subject: Subject, made: Sweep) -> Finding:
             question,
             Verdict.UNKNOWN,
             f"No {name} {tried} works.",
-            f"Look for a bug first; else begin lower: tunebook probe stability {file} "
+            f"Look for a bug first; else begin lower: {again} "
             f"--set {name}={shown(made.values[0] / 100)} --again",
         )
     side = "lowest" if made.boundary == "low" else "highest"
@@ -84,7 +81,7 @@ def undecided(question: Question, subject: Subject, made: Sweep) -> Finding:
         Verdict.UNKNOWN,
         f"The best {name}, {shown(made.best)}, is the {side} of those tried, {tried}: there is no "
         "telling what limits it.",
-        f"Begin there: tunebook probe stability {file} --set {name}={shown(made.best)} --again",
+        f"Begin there: {again} --set {name}={shown(made.best)} --again",
         numbers={"best": made.best},
     )
 
@@ -120,7 +117,7 @@ def lacking(subject: Subject, results: Results) -> tuple[Finding, ...]:
 
 
 def _unstable(seen: Seen, best: str, limit: Limit) -> tuple[Verdict, str]:
-    how = "early" if limit == "early instability" else "all of a sudden"
+    how = "early" if limit is Limit.EARLY else "all of a sudden"
     unstable = [one for one in seen.courses[2] if not one.is_stable]
     share = f"{len(unstable)} of {counted(len(seen.courses[2]), 'training')}"
     first = f"{best}. At twice that, {share} {'is' if len(unstable) == 1 else 'are'} unstable"
@@ -138,16 +135,12 @@ def _unstable(seen: Seen, best: str, limit: Limit) -> tuple[Verdict, str]:
 
 def _remedies(subject: Subject, limit: Limit) -> str:
     """The remedies in the order in which they are worth trying."""
-    file = _file(subject)
-    warmup, clipping = f"tunebook probe warmup {file}", f"tunebook probe clipping {file}"
-    if limit == "early instability":
+    warmup, clipping = (f"tunebook probe {name} {subject.file}" for name in ("warmup", "clipping"))
+    if limit is Limit.EARLY:
         first = f"Warm the rate up: {warmup}. If that does not help, clip gradients: {clipping}."
     else:
         first = f"Clip gradients: {clipping}. If that does not help, warm the rate up: {warmup}."
-    return (
-        f"{first} Then, in this order: another optimiser; residual connections with the "
-        "normalisation inside; residual branches that begin at zero; and last, a lower rate."
-    )
+    return f"{first} {OTHER_REMEDIES}"
 
 
 def _further(seen: Seen) -> str:
@@ -207,7 +200,3 @@ def _finding(
         },
         method=f"{METHOD}; seen in {seen.metric.name}",
     )
-
-
-def _file(subject: Subject) -> str:
-    return subject.study.file or "STUDY.yaml"

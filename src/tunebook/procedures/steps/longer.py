@@ -19,8 +19,8 @@ from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.study import Study
-from tunebook.diagnosis.gathering import gather
 from tunebook.procedures.subjects import Subject
+from tunebook.procedures.sweeps import readings_of
 from tunebook.stats.samples import standard_error
 
 STAGE: Final = "own"
@@ -156,8 +156,7 @@ def lengthened(
             steps=factor * guess,
             seeds_of=STAGE,
         )
-        # A seed far out is part of what so many steps do.
-        rung = Rung(factor * guess, gather(results, far_out=False).readings)
+        rung = Rung(factor * guess, readings_of(results))
         made = replace(made, rungs=(*made.rungs, rung))
     return made
 
@@ -165,7 +164,9 @@ def lengthened(
 def _planned(subject: Subject, steps: int) -> dict[str, Value]:
     """What goes with a number of steps: how often to evaluate, and how long to decay."""
     fix: dict[str, Value] = {}
-    every, decay = subject.value("eval_interval"), subject.config.get("decay_steps")
+    every = subject.value("eval_interval")
+    # A parameter of the reference loop; another program may call something else so.
+    decay = subject.config.get("decay_steps") if subject.study.task is not None else None
     # None leaves it to the program, which goes by its steps.
     if subject.knobs.eval_interval is not None and every is not None:
         fix[subject.knobs.eval_interval] = max(steps // EVALUATIONS, 1)

@@ -33,7 +33,7 @@ def answer(subject: Subject, made: Longer, fastest: float | None = None) -> Find
 
     `fastest` is the rate that fitted the training set in the fewest.
     """
-    again = f"tunebook probe steps {subject.study.file or 'STUDY.yaml'}"
+    again = f"tunebook probe steps {subject.file}"
     if not made.rungs:
         return _unknown(
             f"At most {shown(made.longest)} steps are allowed, which leaves no room for twice the "

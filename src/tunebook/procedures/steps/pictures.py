@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,24 +13,21 @@ from tunebook.core.evidence import Reading
 from tunebook.core.findings import Question
 from tunebook.core.representation import counted, number, one_line
 from tunebook.procedures.pictures import curves_panel
+from tunebook.procedures.steps.fitted import Fitted
 from tunebook.procedures.steps.fitting import fitted
-
-if TYPE_CHECKING:
-    from tunebook.procedures.steps.probe import Fitted
 
 
 def picture(question: Question, found: Fitted) -> tuple[Figure, ...]:
     """Steps against the learning rate, and the metric of the fastest rate and its neighbours."""
     made, fit = found.sweep, found.fit
-    pairs = [(value, r) for value, several in made.readings.items() for r in several]
-    steps = {id(r): _steps(r, found) for _, r in pairs}
-    done = [(v, r) for v, r in pairs if math.isfinite(steps[id(r)])]
-    lost = [(v, r) for v, r in pairs if not math.isfinite(steps[id(r)])]
-    if not pairs:
+    every = [(v, r, _steps(r, found)) for v, several in made.readings.items() for r in several]
+    done = [(v, steps) for v, _, steps in every if math.isfinite(steps)]
+    lost = [(v, r) for v, r, steps in every if not math.isfinite(steps)]
+    if not every:
         return ()
     marks: list[Mark] = []
     if done:
-        x, y = np.array([v for v, _ in done]), np.array([steps[id(r)] for _, r in done])
+        x, y = np.array(done).T
         marks.append(Points(x, y, 0, "fitted", tuple(f"{n:,.0f} steps" for n in y)))
     if lost:
         at = np.array([v for v, _ in lost])
@@ -48,11 +44,11 @@ def picture(question: Question, found: Fitted) -> tuple[Figure, ...]:
     )
     panels = [first, *_curves(found)]
     rows = [
-        (number(v), number(steps[id(r)]) if math.isfinite(steps[id(r)]) else "not fitted", r.why)
-        for v, r in pairs
+        (number(v), number(steps) if math.isfinite(steps) else "not fitted", r.why)
+        for v, r, steps in every
     ]
     table, cut = limited((made.parameter, "steps", "why"), rows)
-    counts = f"{counted(len(done), 'trial')} of {len(pairs)} fit the training set"
+    counts = f"{counted(len(done), 'trial')} of {len(every)} fit the training set"
     sentence = sentences(f"{counts} ({fit.words}) within {found.most:,} steps.")
     title = "Steps to fit the training set"
     return (Figure(question.key, title, sentence, tuple(panels), table, cut),)

@@ -7,24 +7,21 @@ nothing. Once the study has results, the steps at which its good trials were bes
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
-from tunebook.core.evidence import Reading
 from tunebook.core.findings import Finding, Question
 from tunebook.procedures.answers import Answer, Procedure
 from tunebook.procedures.needs import MAX_STEPS, Need, remedy
 from tunebook.procedures.steps import longer_pictures, longer_words, words
-from tunebook.procedures.steps.fitting import Fit, fit_of, fitted, is_falling, left_over, needed
+from tunebook.procedures.steps.fitted import Fitted
+from tunebook.procedures.steps.fitting import fit_of, needed
 from tunebook.procedures.steps.longer import Longer, lengthened
 from tunebook.procedures.steps.pictures import picture
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import Sweep, orders, sweep
-from tunebook.stats.goal_steps import Reached
+from tunebook.procedures.sweeps import orders, sweep
 
 QUESTION: Final = Question(
     "probe-steps",
@@ -47,47 +44,6 @@ SEEDS: Final = 2
 EVALUATIONS: Final = 50
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """What a sweep of `most` steps says: between which steps the fastest rate fits its data."""
-
-    sweep: Sweep
-    fit: Fit
-    most: int
-
-    @property
-    def best(self) -> tuple[Reading, ...]:
-        """The trials at the best rate."""
-        return () if self.sweep.best is None else self.sweep.readings[self.sweep.best]
-
-    @property
-    def interval(self) -> tuple[float, float] | None:
-        """From the fewest to the most steps that a trial at the best rate may have needed."""
-        reached = self._reached
-        if not reached or not all(one.reached for one in reached):
-            return None
-        return min(one.after for one in reached), max(one.until for one in reached)
-
-    @property
-    def fitting(self) -> tuple[int, int]:
-        """How many trials at the best rate fit their data, and of how many that is known."""
-        return sum(one.reached for one in self._reached), len(self._reached)
-
-    @property
-    def is_falling(self) -> bool:
-        return any(is_falling(reading, self.fit, self.most) for reading in self.best)
-
-    @property
-    def left(self) -> float:
-        """What is left of the metric at the best rate, by the trial that has most left."""
-        return max((left_over(r, self.fit) for r in self.best), default=math.inf)
-
-    @property
-    def _reached(self) -> tuple[Reached, ...]:
-        found = (fitted(reading, self.fit) for reading in self.best)
-        return tuple(one for one in found if one is not None)
-
-
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     """A sweep at constant rates, regularisation off, then the study's own training made longer."""
     loss, wanted = options.get("loss"), options.get("max_steps")
@@ -106,7 +62,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     made = yield from sweep(
         subject,
         "sweep",
-        str(subject.knobs.learning_rate),
+        subject.name("learning_rate"),
         orders(subject.number("learning_rate"), 1, 1, 3),
         goal=QUESTION.text,
         fix={**_plain(subject, most), **fit.fix},
@@ -148,8 +104,7 @@ def _plain(subject: Subject, most: int) -> dict[str, Value]:
     """Constant rate, no warmup, nothing that makes the training set harder to fit."""
     knobs = subject.knobs
     fix: dict[str, Value] = {**dict(knobs.no_regularisation), **dict(knobs.no_augmentation)}
-    if knobs.schedule is not None:
-        fix[knobs.schedule] = "constant"
+    fix |= subject.constant_rate()
     if knobs.warmup_steps is not None:
         fix[knobs.warmup_steps] = 0
     if knobs.eval_interval is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tunebook.charts.figures import Figure
 from tunebook.charts.steps import best_steps
@@ -17,11 +17,10 @@ from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.phrases import shown
 from tunebook.diagnosis.step_budget import step_budget
 from tunebook.procedures.needs import remedy
+from tunebook.procedures.phrases import kept_schedule
+from tunebook.procedures.steps.fitted import Fitted
 from tunebook.procedures.steps.fitting import NONE
 from tunebook.procedures.subjects import Subject
-
-if TYPE_CHECKING:
-    from tunebook.procedures.steps.probe import Fitted
 
 HISTOGRAM: Final = Question(
     "probe-steps-best",
@@ -49,8 +48,7 @@ LONGER, SHORTER = 1.5, 0.25
 def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding, int | None]:
     """The steps that the training set takes, and the first guess that they make."""
     made, fit = found.sweep, found.fit
-    file, name = subject.study.file or "STUDY.yaml", made.parameter
-    again = f"tunebook probe steps {file}"
+    name, again = made.parameter, f"tunebook probe steps {subject.file}"
     if not made.values:
         return _unknown(
             question,
@@ -79,10 +77,12 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
         )
     low, high = found.interval
     guess = rounded_up(high)
+    kept = kept_schedule(subject)
     sentence = (
-        f"Without regularisation and at a constant {name} of {shown(made.best)}, the training set "
-        f"is fitted ({fit.words}) after {_between(low, high)} steps: {shown(guess)} steps are a "
-        f"first guess for a trial.{_caveat(subject)}"
+        f"Without regularisation and at a {'' if kept else 'constant '}{name} of "
+        f"{shown(made.best)}, the training set is fitted ({fit.words}) after "
+        f"{_between(low, high)} steps: {shown(guess)} steps are a first guess for a trial."
+        f"{_caveat(subject)}{kept}"
     )
     have = subject.steps
     if have is not None and high > have:

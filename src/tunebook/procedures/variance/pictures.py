@@ -66,21 +66,21 @@ def values_by_source(metric: Metric, scatter: Scatter) -> Figure:
 
 def seeds_and_differences(metric: Metric, scatter: Scatter, interest: float | None) -> Figure:
     """The smallest difference that so many seeds of each of two configurations show."""
-    found: list[tuple[int, Interval]] = []
+    found: dict[int, Interval] = {}
     for count in _COUNTS:
         visible = smallest_difference(scatter.total, count)
         if visible is not None:
-            found.append((count, visible))
-    x = np.array([float(count) for count, _ in found])
-    middle, low, high = np.array([(v.estimate, v.low, v.high) for _, v in found]).T
+            found[count] = visible
+    x = np.array([float(count) for count in found])
+    middle, low, high = np.array([(v.estimate, v.low, v.high) for v in found.values()]).T
     label = one_line(metric.name)
     rules = (Rule(interest, "y", f"difference of {number(interest)}"),) if interest else ()
     return Figure(
         SEEDS.key,
         "What so many seeds show",
         f"The smallest difference in {label} that a test of two configurations finds four times in "
-        f"five: {number(found[3][1].estimate)} with 5 seeds of each, "
-        f"{number(found[9][1].estimate)} with 20.",
+        f"five: {number(found[5].estimate)} with 5 seeds of each, "
+        f"{number(found[20].estimate)} with 20.",
         (
             Panel(
                 Axis("seeds of each configuration", "log"),
@@ -94,7 +94,10 @@ def seeds_and_differences(metric: Metric, scatter: Scatter, interest: float | No
         ),
         Table(
             ("seeds", "difference", "from", "to"),
-            tuple((str(n), number(v.estimate), number(v.low), number(v.high)) for n, v in found),
+            tuple(
+                (str(n), number(v.estimate), number(v.low), number(v.high))
+                for n, v in found.items()
+            ),
         ),
     )
 

@@ -36,8 +36,8 @@ REPEATS: Final = 4
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     """The start's configuration with new seeds: for everything, for each source, and for none."""
     seeds = int(options.get("seeds") or SEEDS)
-    known = {need.knob: subject.parameter(need.knob) for need in NEEDS}
-    varied = {knob: name for knob, name in known.items() if name is not None}
+    known = [need.knob for need in NEEDS if not subject.knobs.missing(need.knob)]
+    varied = {knob: subject.name(knob) for knob in known}
     rows: list[Config] = [
         dict(zip(varied.values(), each, strict=True))
         for each in zip(*(_seeds(subject, k, "all", seeds) for k in varied), strict=True)

@@ -105,13 +105,9 @@ def seeds(scatter: Scatter, interest: float | None, is_given: bool) -> Finding |
         f"{_of(visible)} four times in five."
     )
     if interest is not None and needed is not None:
-        why = "" if is_given else ", a hundredth of what is left"
+        why = "" if is_given else ", a hundredth of what is left,"
         numbers |= {"difference": interest, "needed": float(needed.seeds or math.inf)}
-        said += (
-            f" A difference of {shown(interest)}{why}, takes {_counted(needed)} of each."
-            if why
-            else f" A difference of {shown(interest)} takes {_counted(needed)} of each."
-        )
+        said += f" A difference of {shown(interest)}{why} takes {_counted(needed)} of each."
     few = needed is None or (needed.seeds is not None and needed.seeds <= runs)
     return Finding(
         SEEDS,

@@ -1,0 +1,52 @@
+"""What the sweep and the short trainings showed, and what follows for the learning rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tunebook.core.evidence import Reading
+from tunebook.core.objective import Metric
+from tunebook.procedures.stability.courses import Course, together
+from tunebook.procedures.sweeps import Sweep
+from tunebook.stats.stability import Kind
+
+
+class Limit(StrEnum):
+    """What keeps the learning rate from being higher."""
+
+    STABLE = "stable"
+    EARLY = "early instability"
+    SUDDEN = "sudden instability"
+    ELSEWHERE = "limited elsewhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the sweep and the short trainings showed.
+
+    `courses` are the trainings by multiple of the best rate, `improving` is the chance that
+    results which no longer improve towards the best rate look as if they did.
+    """
+
+    sweep: Sweep
+    best: float
+    courses: Mapping[int, tuple[Course, ...]]
+    results: Mapping[int, tuple[Reading, ...]]
+    metric: Metric
+    improving: float
+    worse: bool
+
+    def kind(self, multiple: int) -> Kind:
+        return together(self.courses.get(multiple, ()))
+
+    @property
+    def limit(self) -> Limit:
+        match self.kind(2):
+            case Kind.EARLY:
+                return Limit.EARLY
+            case Kind.SUDDEN:
+                return Limit.SUDDEN
+            case _:
+                return Limit.ELSEWHERE if self.worse else Limit.STABLE

@@ -1,0 +1,52 @@
+"""What a sweep says of the steps in which the training set is fitted."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from tunebook.core.evidence import Reading
+from tunebook.procedures.steps.fitting import Fit, fitted, is_falling, left_over
+from tunebook.procedures.sweeps import Sweep
+from tunebook.stats.goal_steps import Reached
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What a sweep of `most` steps says: between which steps the fastest rate fits its data."""
+
+    sweep: Sweep
+    fit: Fit
+    most: int
+
+    @property
+    def best(self) -> tuple[Reading, ...]:
+        """The trials at the best rate."""
+        return () if self.sweep.best is None else self.sweep.readings[self.sweep.best]
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """From the fewest to the most steps that a trial at the best rate may have needed."""
+        reached = self._reached
+        if not reached or not all(one.reached for one in reached):
+            return None
+        return min(one.after for one in reached), max(one.until for one in reached)
+
+    @property
+    def fitting(self) -> tuple[int, int]:
+        """How many trials at the best rate fit their data, and of how many that is known."""
+        return sum(one.reached for one in self._reached), len(self._reached)
+
+    @property
+    def is_falling(self) -> bool:
+        return any(is_falling(reading, self.fit, self.most) for reading in self.best)
+
+    @property
+    def left(self) -> float:
+        """What is left of the metric at the best rate, by the trial that has most left."""
+        return max((left_over(r, self.fit) for r in self.best), default=math.inf)
+
+    @property
+    def _reached(self) -> tuple[Reached, ...]:
+        found = (fitted(reading, self.fit) for reading in self.best)
+        return tuple(one for one in found if one is not None)
