@@ -9,13 +9,14 @@ from typing import TypeVar
 
 import pytest
 
-from simulated_batches import Machine, subject
-from simulated_probes import answered, results_of
+from simulated_batches import KNOBS, Machine, subject
+from simulated_probes import answered, results_of, subject_of
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
 from tunebook.core.findings import Verdict
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
+from tunebook.core.space import Space
 from tunebook.core.study import Study
 from tunebook.procedures.batch_size.bottleneck import Measured
 from tunebook.procedures.batch_size.goals import Goal
@@ -58,6 +59,21 @@ def _run(procedure: Generator[Study, Results, T], machine: Machine) -> T:
 
 
 GOAL = Goal(Metric("valid/error"), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("choices", "decayed"), [(["cosine", "constant"], ""), (["cosine", "linear"], "cosine")]
+)
+def test_the_rate_is_constant_where_it_can_be(choices: list[Value], decayed: str) -> None:
+    fixed: dict[str, Value] = {"lr": 0.01, "batch_size": 64, "eval_every": 20}
+    space = Space.of(scientific={"plan": choices}, fixed=fixed)
+    about = subject_of(
+        {**fixed, "plan": "cosine"}, replace(KNOBS, schedule="plan"), steps=400, space=space
+    )
+    found = reached(MACHINE, replace(GOAL, sizes=(64, 128)), about)
+    assert found.decayed == decayed
+    held = {record.trial.config["plan"] for one in found.sizes for record in one.seeds}
+    assert held == {decayed or "constant"}
 
 
 def test_the_planted_critical_size_is_found() -> None:

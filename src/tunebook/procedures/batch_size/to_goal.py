@@ -116,9 +116,8 @@ def _at_size(
     fix: dict[str, Value] = {knobs.batch_size: size}
     if knobs.eval_interval is not None:
         fix[knobs.eval_interval] = max(limit // _EVALUATIONS, 1)
-    if subject.study.task is not None:
-        # A decay would end with the budget, and move the goal to its end.
-        fix["schedule"] = "constant"
+    # A decay would end with the budget, and move the goal to its end.
+    fix |= subject.constant_rate()
     why = f"How many steps to {goal.text} does a batch of {size} need?"
     made = yield from sweep(
         subject,
@@ -176,7 +175,7 @@ def _reached(subject: Subject, goal: Goal, measured: Measured, found: Sequence[A
     fit = batch_scaling(sizes, after, until)
     seconds = _seconds(measured, [one.size for one in found])
     schedule = subject.value("schedule")
-    decays = subject.study.task is None and schedule not in (None, "constant")
+    decays = schedule is not None and not subject.constant_rate()
     reached = Reached(
         goal,
         int(subject.number("batch_size")),
