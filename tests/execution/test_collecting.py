@@ -62,6 +62,41 @@ def test_without_steps_each_metric_is_counted(tmp_path: Path) -> None:
     assert curve(events, "error") == [(0, 2.0), (2, 5.0)]
 
 
+def test_a_step_that_is_none_is_not_counted(tmp_path: Path) -> None:
+    events = told(
+        tmp_path,
+        {"step": 3, "loss": 1},
+        {"step": -1, "loss": 2},
+        {"step": "none", "loss": 3},
+        {"step": 4, "loss": 4},
+    )
+    assert curve(events) == [(3, 1.0), (4, 4.0)]
+    assert notes(events) == [
+        "'loss' came with the step -1, but steps are whole numbers from 0 on; points with another "
+        "step are left out"
+    ]
+
+
+def test_a_damaged_event_file_is_noted(tmp_path: Path) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    begun = here.begin(spec_in(tmp_path))
+    assert begun is not None
+    command = Command(("x",), tensorboard=(str(folder),))
+    collector = Collector(begun.run, command, {}, tmp_path, told=tmp_path / "told")
+    (folder / "events.out.tfevents.1").write_bytes(b"\xff" * 40)
+    (folder / "events.out.tfevents.2").write_bytes(bytes(40))
+    collector.read_files()
+    collector.read_files(last=True)
+    begun.run.end(DONE)
+    begun.release()
+    assert notes(read(spec_in(tmp_path))) == [
+        f"events.out.tfevents.{number}: the record at byte 0 {what}; the rest of the file is left "
+        "out"
+        for number, what in ((1, "has a damaged length"), (2, "is zero"))
+    ]
+
+
 def test_a_configuration_that_cannot_work(tmp_path: Path) -> None:
     events = told(tmp_path, {"tunebook": "infeasible", "reason": "too wide"}, {"loss": 1})
     assert (outcome(events).kind.value, outcome(events).reason) == ("infeasible", "too wide")

@@ -45,7 +45,10 @@ def test_a_line_without_an_end_is_cut() -> None:
         (' {"global_step": 4.0, "loss": 1, "phase": "x", "done": true}', Row(4, {"loss": 1.0})),
         ('{"step": "5", "loss": 1e400}', Row(5, {"loss": math.inf})),
         ('{"loss": 2, "nested": {"a": 1}, "none": null, "": 3}', Row(None, {"loss": 2.0})),
-        ('{"step": -1, "loss": 2}', Row(None, {"loss": 2.0})),
+        ('{"step": -1, "loss": 2}', Row(None, {"loss": 2.0}, "-1")),
+        ('{"step": "x", "loss": 2}', Row(None, {"loss": 2.0}, "'x'")),
+        ('{"step": null, "loss": 2}', Row(None, {"loss": 2.0})),
+        ('{"step": -1}', None),
         ('{"step": 3, "global_step": 7}', Row(3, {"global_step": 7.0})),
         (f'{{"loss": 1{"0" * 400}}}', None),
         ('{"step": 3}', None),
@@ -83,6 +86,9 @@ def test_nan_is_a_number() -> None:
         ),
         (r"loss (?P<loss>\S+)( error (?P<error>\S+))?", "loss 1", [Row(None, {"loss": 1.0})]),
         (r"loss (?P<loss>\S+)", "gain 1", []),
+        (r"(?P<step>\S+) loss (?P<loss>\S+)", "3, loss 1", [Row(3, {"loss": 1.0})]),
+        (r"(?P<step>\S+) loss (?P<loss>\S+)", "-1 loss 1", [Row(None, {"loss": 1.0}, "-1.0")]),
+        (r"(?P<step>\S+) loss (?P<loss>\S+)", "3/10 loss 1", [Row(None, {"loss": 1.0})]),
     ],
 )
 def test_patterns(pattern: str, line: str, expected: list[Row]) -> None:

@@ -124,15 +124,94 @@ def test_tensors_of_one_number(tensor: bytes, value: float | None) -> None:
     assert _event(event(4, "loss", tensor)) == (4, expected)
 
 
-def test_a_long_record_is_passed_over_and_a_damaged_file_left(tmp_path: Path) -> None:
-    point = record(event(1, "loss", field(1, 2) + field(6, struct.pack("<d", 0.5))))
+POINTS = [
+    record(event(step, "loss", field(1, 2) + field(6, struct.pack("<d", step / 2))))
+    for step in range(4)
+]
+ROWS = [Row(step, {"loss": step / 2}) for step in range(4)]
+NAME = "events.out.tfevents.1"
+DAMAGED = "the record at byte {} is damaged, as its checksum says; such points are left out"
+LOST = "the record at byte {} {}; the rest of the file is left out"
+
+
+class Damaged:
+    """A folder with one file, of which all is read that can be."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / NAME
+        self.notes: list[str] = []
+        self.folder = EventFolder(folder, self.notes.append)
+
+    def read(self, content: bytes, *, last: bool = False) -> list[Row]:
+        self.path.write_bytes(content)
+        return list(self.folder.news(last=last))
+
+
+@pytest.fixture
+def damaged(tmp_path: Path) -> Damaged:
+    return Damaged(tmp_path)
+
+
+def flipped(data: bytes, position: int) -> bytes:
+    return data[:position] + bytes([data[position] ^ 0x80]) + data[position + 1 :]
+
+
+def test_a_long_record_is_passed_over(damaged: Damaged) -> None:
     image = record(field(5, field(1, field(1, b"image") + b"\x00" * (1 << 20))))
-    path = tmp_path / "events.out.tfevents.1"
-    folder = EventFolder(tmp_path)
-    path.write_bytes(point + image + point + b"\xff" * 40 + point)
-    assert list(folder.news()) == [Row(1, {"loss": 0.5})] * 2
-    path.write_bytes(path.read_bytes() + point)
-    assert list(folder.news()) == []
+    assert damaged.read(POINTS[0] + image + POINTS[1]) == ROWS[:2]
+    assert damaged.notes == []
+
+
+def test_a_long_record_is_checked_if_it_holds_a_scalar(damaged: Damaged) -> None:
+    histogram = field(5, field(1, field(1, b"weights") + field(5, b"\x01" * 5000)))
+    scalar = event(1, "loss", field(1, 2) + field(6, struct.pack("<d", 9)))
+    content = POINTS[0] + flipped(record(histogram), 100) + flipped(record(scalar + histogram), 30)
+    assert damaged.read(content + POINTS[2]) == [ROWS[0], ROWS[2]]
+    offset = len(POINTS[0] + record(histogram))
+    assert damaged.notes == [f"{NAME}: {DAMAGED.format(offset)}"]
+
+
+@pytest.mark.parametrize("position", range(12, len(POINTS[1])))
+def test_a_damaged_content_costs_its_own_points_only(damaged: Damaged, position: int) -> None:
+    broken = [POINTS[0], flipped(POINTS[1], position), flipped(POINTS[2], position), POINTS[3]]
+    assert damaged.read(b"".join(broken)) == [ROWS[0], ROWS[3]]
+    assert damaged.notes == [f"{NAME}: {DAMAGED.format(len(POINTS[0]))}"]
+
+
+@pytest.mark.parametrize("position", range(12))
+def test_a_damaged_length_costs_the_rest_of_the_file(damaged: Damaged, position: int) -> None:
+    content = POINTS[0] + flipped(POINTS[1], position) + POINTS[2]
+    assert damaged.read(content) == ROWS[:1]
+    assert damaged.read(content + POINTS[3], last=True) == []
+    lost = LOST.format(len(POINTS[0]), "has a damaged length")
+    assert damaged.notes == [f"{NAME}: {lost}"]
+
+
+@pytest.mark.parametrize("written", range(len(POINTS[1])))
+def test_what_is_zero_may_still_be_written(damaged: Damaged, written: int) -> None:
+    whole = b"".join(POINTS)
+    end = len(POINTS[0]) + written
+    assert damaged.read(whole[:end] + bytes(len(whole) - end)) == ROWS[:1]
+    assert damaged.read(whole) == ROWS[1:]
+    assert damaged.notes == []
+
+
+def test_zeros_at_the_end_are_told(damaged: Damaged) -> None:
+    whole = b"".join(POINTS)
+    offset = len(POINTS[0] + POINTS[1])
+    content = whole[: offset + 20] + bytes(len(whole) - offset - 20)
+    assert damaged.read(content) == ROWS[:2]
+    assert damaged.read(content, last=True) == []
+    following = offset + len(POINTS[2])
+    assert damaged.notes == [
+        f"{NAME}: {DAMAGED.format(offset)}",
+        f"{NAME}: {LOST.format(following, 'is zero')}",
+    ]
+
+
+def test_a_record_cut_short_is_no_damage(damaged: Damaged) -> None:
+    assert damaged.read(POINTS[0] + POINTS[1][:-1], last=True) == ROWS[:1]
+    assert damaged.notes == []
 
 
 @given(st.binary(max_size=60))

@@ -61,13 +61,15 @@ class Collector:
         files = [path for path in command.json_lines if path != STDOUT]
         self._files = [Tail(base / arguments.fill(path, places)) for path in files]
         self._folders = [
-            EventFolder(base / arguments.fill(path, places)) for path in command.tensorboard
+            EventFolder(base / arguments.fill(path, places), run.note)
+            for path in command.tensorboard
         ]
         self._output_is_json = STDOUT in command.json_lines
         self._patterns = [re.compile(pattern) for pattern in command.patterns]
         self._earlier = earlier
         self._last: dict[str, int] = {}
         self._went_back = False
+        self._told_of_steps = False
 
     def read_files(self, *, last: bool = False) -> None:
         """Log what was written to files since the last time."""
@@ -76,7 +78,7 @@ class Collector:
             for line in file.news(last=last):
                 self._add_all(_rows_of_json(line))
         for folder in self._folders:
-            self._add_all(folder.news())
+            self._add_all(folder.news(last=last))
 
     def read_told(self, *, last: bool = False) -> None:
         """Log what the script has told by `tunebook.log`."""
@@ -120,6 +122,9 @@ class Collector:
             self._add(row)
 
     def _add(self, row: Row) -> None:
+        if row.no_step:
+            self._note_no_step(row)
+            return
         step = row.step
         if step is None:
             step = 1 + max((self._last.get(name, -1) for name in row.metrics), default=-1)
@@ -136,6 +141,14 @@ class Collector:
         self._earlier = None
         if step >= 0:
             self._run.went_on(number, step, logged)
+
+    def _note_no_step(self, row: Row) -> None:
+        if not self._told_of_steps:
+            self._told_of_steps = True
+            self._run.note(
+                f"{next(iter(row.metrics))!r} came with the step {row.no_step}, but steps are "
+                "whole numbers from 0 on; points with another step are left out"
+            )
 
     def _note_step_back(self, row: Row, step: int) -> None:
         if not self._went_back:

@@ -22,10 +22,14 @@ _STEPS = ("step", "global_step")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Metrics at a step; None where the program counts none."""
+    """Metrics at a step; None where the program counts none.
+
+    `no_step` is what stands in the place of the step where that cannot be one, such as "-1".
+    """
 
     step: int | None
     metrics: Mapping[str, float]
+    no_step: str = ""
 
 
 class Lines:
@@ -97,8 +101,7 @@ def json_row(content: Mapping[str, Any]) -> Row | None:
         if name and name != key and not isinstance(value, bool)
         if (number := _number(value)) is not None
     }
-    step = step_of(content[key]) if key is not None else None
-    return Row(step, metrics) if metrics else None
+    return _row(content[key] if key is not None else None, metrics) if metrics else None
 
 
 def pattern_rows(pattern: re.Pattern[str], line: str) -> Iterator[Row]:
@@ -110,7 +113,7 @@ def pattern_rows(pattern: re.Pattern[str], line: str) -> Iterator[Row]:
     """
     for found in pattern.finditer(line):
         groups = found.groupdict()
-        step = step_of(groups.pop("step", None))
+        step = groups.pop("step", None)
         if {"name", "value"} <= groups.keys():
             groups[groups.pop("name") or ""] = groups.pop("value")
         metrics = {
@@ -119,7 +122,8 @@ def pattern_rows(pattern: re.Pattern[str], line: str) -> Iterator[Row]:
             if name and text is not None and (number := _number_in(text)) is not None
         }
         if metrics:
-            yield Row(step, metrics)
+            # Text that is no number, such as "3/10", is no step: points are counted then.
+            yield _row(_number_in(step) if step is not None else None, metrics)
 
 
 def step_of(value: object) -> int | None:
@@ -128,6 +132,12 @@ def step_of(value: object) -> int | None:
         return readings.whole_step(float(value) if isinstance(value, str) else value)
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+def _row(given: object, metrics: Mapping[str, float]) -> Row:
+    step = step_of(given)
+    # Were such a point counted instead, true steps after it might seem to go back.
+    return Row(step, metrics, "" if given is None or step is not None else readings.shown(given))
 
 
 def _number(value: object) -> float | None:

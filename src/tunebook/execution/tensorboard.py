@@ -1,8 +1,13 @@
 """Scalars of TensorBoard's event files: every point, from files that grow or were cut short.
 
-A file holds records (length, checksum of the length, content, checksum). A record is a protocol
-buffer: Event {step = 2, summary = 5}, Summary {value = 1}, Value {tag = 1, simple_value = 2,
-tensor = 8}, Tensor {dtype = 1, content = 4, and one field of values for each type}.
+A file holds records (length, checksum of the length, content, checksum). Without a length that is
+sound nobody knows where the next record begins; a damaged content costs its own points only. One
+that ends in a zero may not be whole yet: some file systems show the new size of a file before what
+is new in it.
+
+A content is a protocol buffer: Event {step = 2, summary = 5}, Summary {value = 1}, Value {tag = 1,
+simple_value = 2, tensor = 8}, Tensor {dtype = 1, content = 4, and one field of values for each
+type}.
 """
 
 from __future__ import annotations
@@ -10,16 +15,19 @@ from __future__ import annotations
 import functools
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from tunebook.execution.rows import Row
 
 _LENGTH = struct.Struct("<QI")
-_CHECKSUM_BYTES = 4
+_CHECKSUM = struct.Struct("<I")
 # Scalars are short: what is longer is an image, a histogram or a graph.
 _LARGEST = 1 << 20
+# A checksum takes a tenth of a second for a megabyte: what is longer than this, and holds no scalar
+# that could do harm, is passed over without one.
+_CHECKED = 1 << 12
 _FIXED = {1: "<d", 5: "<f"}
 # How the content of a tensor reads, by its type: float, double, int32, int64 and float16.
 _CONTENTS = {1: "<f", 2: "<d", 3: "<i", 9: "<q", 19: "<e"}
@@ -30,20 +38,22 @@ _VALUES = {1: (5, "<f"), 2: (6, "<d"), 3: (7, None), 9: (10, None)}
 class EventFolder:
     """The event files below a folder, in the order of their names; those there already are old.
 
-    The tag of a file in a subfolder begins with the subfolder, as TensorBoard shows it.
+    The tag of a file in a subfolder begins with the subfolder, as TensorBoard shows it. `note` is
+    told what of a file cannot be read, once for each kind of damage.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, note: Callable[[str], None] = lambda _: None) -> None:
         self._folder = folder
-        self._files = {path: _EventFile(path, path.stat().st_size) for path in self._found()}
+        self._note = note
+        self._files = {path: _EventFile(path, note, path.stat().st_size) for path in self._found()}
 
-    def news(self) -> Iterator[Row]:
-        """The scalars written since the last call."""
+    def news(self, *, last: bool = False) -> Iterator[Row]:
+        """The scalars written since the last call; the last time, nothing more will be written."""
         for path in self._found():
-            file = self._files.setdefault(path, _EventFile(path))
+            file = self._files.setdefault(path, _EventFile(path, self._note))
             place = path.parent.relative_to(self._folder).as_posix()
             prefix = "" if place == "." else f"{place}/"
-            for step, scalars in file.news():
+            for step, scalars in file.news(last):
                 yield Row(step, {f"{prefix}{tag}": value for tag, value in scalars})
 
     def _found(self) -> list[Path]:
@@ -53,39 +63,73 @@ class EventFolder:
 class _EventFile:
     """One file, read from where the last whole record ended."""
 
-    def __init__(self, path: Path, offset: int = 0) -> None:
+    def __init__(self, path: Path, note: Callable[[str], None], offset: int = 0) -> None:
         self._path = path
+        self._note = note
         self._offset = offset
         self._broken = False
+        self._told = False
 
-    def news(self) -> Iterator[tuple[int, list[tuple[str, float]]]]:
+    def news(self, last: bool) -> Iterator[tuple[int, list[tuple[str, float]]]]:
         if self._broken:
             return
         try:
             with self._path.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
-                while (content := self._record(file, size)) is not None:
+                while (content := self._record(file, size, last)) is not None:
                     step, scalars = _event(content)
                     if scalars:
                         yield step, scalars
         except OSError:
             return
 
-    def _record(self, file: Any, size: int) -> bytes | None:
-        """The next record, empty where it is too long to be of scalars; None if none is whole."""
+    def _record(self, file: Any, size: int, last: bool) -> bytes | None:
+        """The content of the next record, empty if it is of no use; None if none is whole."""
         file.seek(self._offset)
         header = file.read(_LENGTH.size)
         if len(header) < _LENGTH.size:
             return None
         length, checksum = _LENGTH.unpack(header)
         if _masked_crc(header[:8]) != checksum:
-            self._broken = True
+            if last or header[-1]:
+                self._leave("has a damaged length" if any(header) else "is zero")
             return None
-        end = self._offset + _LENGTH.size + length + _CHECKSUM_BYTES
+        end = self._offset + _LENGTH.size + length + _CHECKSUM.size
         if end > size:
             return None
+        content = b""
+        if length <= _LARGEST:
+            data = bytes(file.read(length + _CHECKSUM.size))
+            content, given = data[:length], data[length:]
+            if not _is_sound(content, given):
+                if not last and not any(given[-1:]):
+                    return None
+                self._pass_over()
+                content = b""
         self._offset = end
-        return bytes(file.read(length)) if length <= _LARGEST else b""
+        return content
+
+    def _leave(self, what: str) -> None:
+        self._broken = True
+        self._note(
+            f"{self._path.name}: the record at byte {self._offset} {what}; "
+            "the rest of the file is left out"
+        )
+
+    def _pass_over(self) -> None:
+        if not self._told:
+            self._told = True
+            self._note(
+                f"{self._path.name}: the record at byte {self._offset} is damaged, as its checksum "
+                "says; such points are left out"
+            )
+
+
+def _is_sound(content: bytes, checksum: bytes) -> bool:
+    """Whether a content is what was written; of a long one without scalars nobody asks."""
+    if len(content) > _CHECKED and not _event(content)[1]:
+        return True
+    return _CHECKSUM.pack(_masked_crc(content)) == checksum
 
 
 def _event(content: bytes) -> tuple[int, list[tuple[str, float]]]:
@@ -169,8 +213,9 @@ def _varint(content: bytes, position: int) -> tuple[int, int]:
 
 def _masked_crc(data: bytes) -> int:
     crc = 0xFFFFFFFF
+    table = _table()
     for byte in data:
-        crc = _table()[(crc ^ byte) & 0xFF] ^ (crc >> 8)
+        crc = table[(crc ^ byte) & 0xFF] ^ (crc >> 8)
     crc ^= 0xFFFFFFFF
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & 0xFFFFFFFF
 
