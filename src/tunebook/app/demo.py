@@ -9,11 +9,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from tunebook.app import describe, places, reporting, start, tables, workflow
+from tunebook.app import describe, reporting, start, tables, workflow
 from tunebook.core.errors import ProgramError
 from tunebook.core.results import Results
 from tunebook.report import terminal
 from tunebook.running.loop import Ending
+from tunebook.storage.folders import DEFAULT_FOLDER
 
 FILE = "model.yaml"
 PAGE = "report.html"
@@ -28,7 +29,7 @@ def run_demo(folder: Path, trials: int, *, quiet: bool) -> Ending:
     _write(folder / FILE)
     console = Console(quiet=True) if quiet else tables.console()
     console.print(_introduction(folder))
-    book = folder / places.DEFAULT_FOLDER
+    book = folder / DEFAULT_FOLDER
     wish = start.Wish(folder / FILE, trials=trials)
     ending, results = start.run_file(wish, book, workflow.Options(), quiet=quiet)
     if not ending.done:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-DEFAULT_FOLDER = ".tunebook"
+from tunebook.storage.folders import usual_folder
 
 
 def book_folder(given: Path | str | None = None) -> Path:
     """The folder of the book: as given, or `TUNEBOOK_DIR`, or `.tunebook` here."""
-    return Path(given or os.environ.get("TUNEBOOK_DIR") or DEFAULT_FOLDER)
+    return Path(given) if given else usual_folder()
 
 
 def attempts_folder() -> Path | None:

@@ -12,6 +12,7 @@ from tunebook.core.errors import StoreError
 from tunebook.core.study import Study
 from tunebook.files import atomic
 from tunebook.storage.faults import refused
+from tunebook.storage.folders import numbered
 
 _FILE = "study.json"
 
@@ -31,8 +32,7 @@ class Shelf:
 
     def keys(self) -> list[int]:
         """The keys of all studies that have a folder, in order."""
-        names = (entry.name for entry in self.root.iterdir()) if self.root.is_dir() else ()
-        return sorted(int(name) for name in names if name.isdecimal())
+        return numbered(self.root)
 
     def own_keys(self) -> list[int]:
         """The keys of the book's own studies."""

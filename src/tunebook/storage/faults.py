@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sqlite3
 from collections.abc import Iterator
@@ -14,9 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from tunebook.core.errors import StoreError, StoreFull, StoreLocked
 from tunebook.files import space
 from tunebook.storage.chunks import DamagedPoints
+from tunebook.storage.folders import usual_folder
 from tunebook.storage.holders import holder
-
-_DEFAULT_FOLDER = ".tunebook"
 
 
 def recovery(book: Path) -> str:
@@ -27,7 +25,7 @@ def recovery(book: Path) -> str:
 
 def option(book: Path) -> str:
     """The option that names a book's folder on the command line, where it is not the usual one."""
-    usual = Path(os.environ.get("TUNEBOOK_DIR") or _DEFAULT_FOLDER).absolute()
+    usual = usual_folder().absolute()
     folder = book.parent.absolute()
     return "" if folder == usual else f" --dir {shlex.quote(str(folder))}"
 

@@ -23,10 +23,11 @@ from tunebook.storage import comparing, schema
 from tunebook.storage.claims import insert_trial
 from tunebook.storage.connections import create_book, durable, open_engine
 from tunebook.storage.definitions import Shelf
+from tunebook.storage.folders import numbered
 from tunebook.storage.ingestion import append_event
 from tunebook.storage.migrations import VERSION
 from tunebook.storage.remains import KeptAttempt, KeptTrial, Remains
-from tunebook.storage.restoring import LOST_ENDING, Story, Tell, insert_attempt, numbered
+from tunebook.storage.restoring import LOST_ENDING, Story, Tell, insert_attempt
 
 _AS_KNOWN = ("host", "pid", "seconds", "claimed_at")
 _HOW_FAR = ("source", "resumed_at", "offset", "last_step")

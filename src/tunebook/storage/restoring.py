@@ -19,6 +19,7 @@ from tunebook.core.events import Event, Finished
 from tunebook.core.trials import Attempt, Outcome, OutcomeKind, Trial
 from tunebook.storage import schema
 from tunebook.storage.claims import insert_trial
+from tunebook.storage.folders import numbered
 from tunebook.storage.ingestion import append_event
 
 LOST_ENDING = Outcome(OutcomeKind.CRASHED, "how it ended was lost with the book")
@@ -94,12 +95,6 @@ def close(connection: Connection, story: Story) -> None:
     for event in story.events:
         append_event(connection, event)
     append_event(connection, Finished(story.attempt, LOST_ENDING, 0.0))
-
-
-def numbered(folder: Path) -> list[int]:
-    """The numbers that folders within a folder have for names."""
-    names = (entry.name for entry in folder.iterdir()) if folder.is_dir() else ()
-    return sorted(int(name) for name in names if name.isdecimal())
 
 
 def _latest_attempts(connection: Connection, key: int) -> dict[int, int]:
