@@ -144,13 +144,25 @@ def test_options_that_a_probe_does_not_have(probed: tunebook.Study) -> None:
         ({"xyz": 3}, "the probe variance has no option 'xyz'; it has seeds, difference"),
         ({"seeds": "ten"}, "seeds of the probe variance is a whole number, got 'ten'"),
         ({"seeds": 2.5}, "seeds of the probe variance is a whole number, got 2.5"),
+        ({"seeds": 1}, "seeds of the probe variance is at least 2, got 1"),
         ({"difference": True}, "difference of the probe variance is a number, got True"),
+        ({"difference": -1}, "difference of the probe variance is at least 1e-300, got -1"),
     ):
         with pytest.raises(StudyError) as caught:
             tunebook.probe("variance", probed, quiet=True, **options)  # type: ignore[arg-type]
         assert str(caught.value) == text
     with pytest.raises(tunebook.TunebookError, match="no probe is named 'varience'; did you mean"):
         tunebook.probe("varience", probed)
+
+
+@pytest.mark.parametrize("sizes", ["16,x", "16,,64", "", "0", "-4", [16, 64], 0])
+def test_sizes_that_are_none_are_a_mistake_told_as_such(here: Path, sizes: object) -> None:
+    for more in ({}, {"to_goal": True, "goal": 0.1}):
+        with pytest.raises(StudyError) as caught:
+            tunebook.probe("batch-size", STUDY, train, sizes=sizes, quiet=True, **more)  # type: ignore[arg-type]
+        assert str(caught.value) == (
+            f"sizes takes batch sizes in one text, such as 16,64,256; got {sizes!r}"
+        )
 
 
 def test_a_probe_whose_program_breaks_says_so(

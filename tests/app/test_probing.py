@@ -39,7 +39,8 @@ def ask(study: Study, given: Mapping[str, Value] | None = None, again: bool = Fa
 def ran(asked: Asked) -> probing.Probed:
     program = beginnings.program_of(asked.about)
     screen = display.choose(True, machine=False)
-    return probing.run(asked, program, BOOK, workflow.Options(workers=2), screen)
+    limits = workflow.Options(workers=2)
+    return probing.run(asked, program, BOOK, limits, screen, asked.about.file)
 
 
 def studies(folder: Path = BOOK) -> dict[str, int]:
@@ -76,8 +77,13 @@ def test_what_was_begun_is_continued_as_it_was(small: Study) -> None:
     ran(first := ask(small, {"x": 0.25}))
     assert ask(small) == ask(small, {"x": 0.25}) == first
     # Options that nobody chose change nothing.
-    unchosen = probing.ask("variance", small, {}, {}, BOOK, defaults={"seeds": 10})
-    assert unchosen == first
+    assert probing.ask("variance", small, {}, {}, BOOK) == first
+
+
+def test_options_have_their_defaults_and_are_checked(small: Study) -> None:
+    assert probing.ask("variance", small, {}, {}, BOOK).options == (("seeds", 10),)
+    with pytest.raises(StudyError, match="seeds of the probe variance is at least 2, got 1"):
+        probing.ask("variance", small, {"seeds": 1}, {}, BOOK)
 
 
 def test_what_was_begun_otherwise_is_refused_with_the_difference(small: Study) -> None:
@@ -187,13 +193,12 @@ EDGE = SetParameter("x", Float(0, 2), "The best was at the edge.")
 
 
 def test_a_proposal_is_the_study_s_own_file_with_its_changes(small: Study) -> None:
-    asked = ask(small)
-    text = probing.proposal(asked, Answer((), edits=(EDGE,)), BOOK)
+    text = probing.proposal(small, Answer((), edits=(EDGE,)), BOOK, STUDY)
     assert text == STUDY.replace(
         "  x: {linear: [0, 1]}  # what is tuned\n",
         "  # The best was at the edge.\n  x: {linear: [0, 2]}  # what is tuned\n",
     )
-    assert probing.proposal(asked, Answer(()), BOOK) is None
+    assert probing.proposal(small, Answer(()), BOOK, STUDY) is None
 
 
 def test_after_trials_it_is_a_following_study_with_a_name_of_its_own(small: Study) -> None:
@@ -201,19 +206,35 @@ def test_after_trials_it_is_a_following_study_with_a_name_of_its_own(small: Stud
     for study in (small, small.child("small-2")):
         options = workflow.Options(inline=True)
         workflow.run(study, beginnings.program_of(small), BOOK, options, screen)
-    text = probing.proposal(ask(small), Answer((), edits=(EDGE,)), BOOK)
+    text = probing.proposal(small, Answer((), edits=(EDGE,)), BOOK, STUDY)
     assert text is not None
     assert (parse(text).name, parse(text).parent) == ("small-3", "small")
 
 
 def test_without_its_file_it_is_written_from_the_study(small: Study) -> None:
-    asked = ask(small)
-    Path("small.yaml").unlink()
     edits = (EDGE, SetBudget(Budget(7), "Enough."), SetParameter("init", Fixed(3), "Why."))
-    text = probing.proposal(asked, Answer((), edits=edits), BOOK)
+    text = probing.proposal(small, Answer((), edits=edits), BOOK, None)
     assert text is not None
     assert parse(text).budget == Budget(7)
     assert parse(text).space["x"].source == Float(0, 2)
+
+
+def test_the_file_that_is_edited_is_that_of_the_study(small: Study) -> None:
+    assert probing._text_of(small, "small.yaml") == STUDY
+    assert probing._text_of(small, "") is None
+    assert probing._text_of(small, "none.yaml") is None
+    for other in (
+        STUDY.replace("study: small", "study: other"),
+        STUDY.replace("[0, 1]", "[0, 3]"),
+        "no study",
+    ):
+        Path("other.yaml").write_text(other)
+        assert probing._text_of(small, "other.yaml") is None
+    # What may differ between the file and the book.
+    Path("other.yaml").write_text(STUDY.replace("trials: 3", "trials: 30"))
+    assert probing._text_of(small, "other.yaml") is not None
+    Path("other.yaml").write_bytes(b"study: \xff")
+    assert probing._text_of(small, "other.yaml") is None
 
 
 # Interrupted and killed.

@@ -115,8 +115,6 @@ def probe(
     beside what was done before. A notebook shows the report; Ctrl-C returns without one.
     """
     from tunebook.app import probing
-    from tunebook.app.commands.probe import check_options
-    from tunebook.procedures.catalogue import named
 
     place = places.book_folder(folder)
     if isinstance(study, Study):
@@ -125,13 +123,11 @@ def probe(
     program = _program(known, train)
     if train is not None:
         known = replace(known, program=program.reference, task=None, command=None)
-    named(name)
-    check_options(name, options)
     asked = probing.ask(name, known, options, given or {}, place, again=again)
     screen = display.choose(quiet, machine=False)
     screen.notice(f"Starts from {asked.source}.")
     limits = workflow.Options(workers=workers, retry_failed=retry_failed)
-    made = probing.run(asked, program, place, limits, screen)
+    made = probing.run(asked, program, place, limits, screen, known.file)
     if not made.ending.done:
         screen.notice(made.told)
     return made

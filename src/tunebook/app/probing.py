@@ -26,6 +26,7 @@ from tunebook.execution.memory import free_bytes
 from tunebook.procedures import needs, starting, subjects
 from tunebook.procedures.answers import Answer, follow
 from tunebook.procedures.catalogue import Probe, named
+from tunebook.procedures.options import read_all
 from tunebook.procedures.subjects import Subject
 from tunebook.report.making import Report, assemble
 from tunebook.running.loop import Ending
@@ -41,13 +42,15 @@ _USABLE: Final = 0.8
 class Probed:
     """What came of a probe: how it ended and, if it came to its end, the answer and the report.
 
-    `proposal` is the study file with the proposed changes, where there are any.
+    `proposal` is the study file with the proposed changes, where there are any; `before` is the
+    file as it is, where there is one.
     """
 
     ending: Ending
     answer: Answer | None = None
     report: Report | None = None
     proposal: str | None = None
+    before: str | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -85,14 +88,14 @@ def ask(
     given: Mapping[str, Value],
     folder: Path,
     *,
-    defaults: Mapping[str, Value] | None = None,
     again: bool = False,
 ) -> Asked:
     """What a probe is asked: as it was begun before, or anew from what the book knows now.
 
-    `options` were chosen; `defaults` hold for a probe that begins, and change none that was begun.
+    The options' defaults hold for a probe that begins, and change none that was begun.
     """
     probe = named(name)
+    chosen = read_all(name, probe.options, options)
     about = subjects.completed(study)
     needs.check(name, about, probe.needs)
     starting.check_given(about, given)
@@ -101,17 +104,17 @@ def ask(
         first = starting.start(about, _so_far(study.name, folder), given)
         number = before.round + 1 if before else 1
         free = {"free_memory": int(_USABLE * free_bytes())} if probe.limited else {}
-        chosen = {**free, **(defaults or {}), **options}
+        usual = {o.name: o.default for o in probe.options if o.default is not None}
         return Asked(
             name,
             about,
             tuple(first.config.items()),
             first.source,
-            tuple(sorted(chosen.items())),
+            tuple(sorted({**free, **usual, **chosen}.items())),
             number,
             first.selected,
         )
-    changed = _difference(before, about, options, given)
+    changed = _difference(before, about, chosen, given)
     if changed:
         raise StudyChanged(
             f"the probe {name} of {study.name} has been begun otherwise:\n"
@@ -128,8 +131,12 @@ def run(
     folder: Path,
     options: workflow.Options,
     screen: Display,
+    file: str,
 ) -> Probed:
-    """Run a probe, or continue it, to its answer."""
+    """Run a probe, or continue it, to its answer.
+
+    `file` is where the study is now: the book has only where it was when the probe was begun.
+    """
     probe = named(asked.procedure)
     last: list[Results] = []
 
@@ -147,7 +154,9 @@ def run(
             answer = follow(probe.begin(_subject(asked, folder), dict(asked.options)), run_stage)
     except _Unfinished as unfinished:
         return Probed(unfinished.ending)
-    return Probed(Ending(), answer, report(last[-1], answer), proposal(asked, answer, folder))
+    before = _text_of(asked.about, file)
+    proposed = proposal(asked.about, answer, folder, before)
+    return Probed(Ending(), answer, report(last[-1], answer), proposed, before)
 
 
 def report(results: Results, answer: Answer) -> Report:
@@ -192,17 +201,30 @@ def replayed(results: Results, folder: Path) -> Report:
     return report(results, answer)
 
 
-def proposal(asked: Asked, answer: Answer, folder: Path) -> str | None:
-    """The study file with what a probe proposes, or None where it proposes nothing."""
+def _text_of(study: Study, file: str) -> str | None:
+    """The text of a study's file; None where there is none, or it tells of another study."""
+    from tunebook import studyfile
+
+    if not file:
+        return None
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+        found = replace(studyfile.parse(text), task=study.task)
+    except (OSError, UnicodeDecodeError, StudyError):
+        return None
+    same = found.name == study.name and not study.difference(subjects.completed(found))
+    return text if same else None
+
+
+def proposal(study: Study, answer: Answer, folder: Path, text: str | None) -> str | None:
+    """The text of a study's file with what a probe proposes, or None where it proposes nothing.
+
+    Without the text it is written anew, and has no comments.
+    """
     from tunebook import studyfile
 
     if not answer.edits:
         return None
-    study = asked.about
-    try:
-        text = Path(study.file).read_text(encoding="utf-8") if study.file else None
-    except OSError:
-        text = None
     known = _so_far(study.name, folder)
     name = _following(study.name, folder) if known is not None and len(known) else None
     if text is None:

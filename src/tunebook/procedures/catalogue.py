@@ -1,4 +1,4 @@
-"""The probes by name: what each asks, what it needs, and how it begins."""
+"""The probes by name: what each asks, what it needs and takes, and how it begins."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tunebook.core.errors import UnknownName, did_you_mean
 from tunebook.procedures.answers import Procedure
 from tunebook.procedures.batch_size import probe as batch_size
 from tunebook.procedures.needs import Need
+from tunebook.procedures.options import OPTIONS, Option
 from tunebook.procedures.remedies import clipping, warmup
 from tunebook.procedures.stability import probe as stability
 from tunebook.procedures.steps import probe as steps
@@ -32,6 +33,7 @@ class Probe:
     question: str
     needs: tuple[Need, ...]
     begin: Callable[[Subject, Options], Procedure]
+    options: tuple[Option, ...] = ()
     timed: tuple[str, ...] = ()
     limited: bool = False
 
@@ -39,16 +41,27 @@ class Probe:
 PROBES: Final[Mapping[str, Probe]] = {
     probe.name: probe
     for probe in (
-        Probe("steps", steps.QUESTION.text, steps.NEEDS, steps.probe),
-        Probe("stability", stability.QUESTION.text, stability.NEEDS, stability.probe),
-        Probe("warmup", warmup.QUESTION.text, warmup.NEEDS, warmup.probe),
-        Probe("clipping", clipping.QUESTION.text, clipping.NEEDS, clipping.probe),
-        Probe("variance", variance.QUESTION.text, variance.NEEDS, variance.probe),
+        Probe("steps", steps.QUESTION.text, steps.NEEDS, steps.probe, OPTIONS["steps"]),
+        Probe(
+            "stability",
+            stability.QUESTION.text,
+            stability.NEEDS,
+            stability.probe,
+            OPTIONS["stability"],
+        ),
+        Probe("warmup", warmup.QUESTION.text, warmup.NEEDS, warmup.probe, OPTIONS["warmup"]),
+        Probe(
+            "clipping", clipping.QUESTION.text, clipping.NEEDS, clipping.probe, OPTIONS["clipping"]
+        ),
+        Probe(
+            "variance", variance.QUESTION.text, variance.NEEDS, variance.probe, OPTIONS["variance"]
+        ),
         Probe(
             "batch-size",
             batch_size.QUESTION.text,
             batch_size.NEEDS,
             batch_size.probe,
+            OPTIONS["batch-size"],
             timed=("sizes", "memory"),
             limited=True,
         ),

@@ -137,6 +137,33 @@ def test_a_proposal_is_written_and_shown(small: Path, capsys: pytest.CaptureFixt
     assert Path("b.yaml").read_text() == Path("small.variance.yaml").read_text()
 
 
+@pytest.mark.usefixtures("proposes")
+def test_a_probe_continued_from_another_folder_changes_the_file_it_is_given(
+    small: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = call(capsys, "probe", "variance", "small.yaml")
+    kept = Path("small.variance.yaml").read_text()
+    assert "# what is tuned" in kept
+    below = small.parent / "below"
+    below.mkdir()
+    monkeypatch.chdir(below)
+    # Where the probe was begun, this path named the study.
+    Path("small.yaml").write_text("# Another.\n" + small.read_text())
+    book = ("--dir", "../.tunebook")
+    again = call(capsys, "probe", "variance", "../small.yaml", *book, "-o", "out.yaml")
+    assert again.code == 0, again.err
+    assert Path("out.yaml").read_text() == kept
+    changes = "Proposed changes of the study:\n"
+    assert (
+        again.out.partition(changes)[2].splitlines()[:-1]
+        == first.out.partition(changes)[2].splitlines()[:-1]
+    )
+    Path("small.yaml").unlink()
+    without = call(capsys, "probe", "variance", "../small.yaml", *book, "-o", "out.yaml")
+    assert without.code == 0, without.err
+    assert Path("out.yaml").read_text() == kept
+
+
 def test_the_book_and_the_report_know_the_probe(
     small: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,7 +63,7 @@ def test_options_that_cannot_be_are_refused(
     file = write(folder, "hungry")
     for options, said in (
         (("--memory", "much"), "expected a size such as 4GB"),
-        (("--sizes", "16,many"), "takes batch sizes such as 16,64,256, got '16,many'"),
+        (("--sizes", "16,many"), "takes batch sizes in one text, such as 16,64,256; got '16,many'"),
         (("--smallest", 64, "--largest", 8), "the largest batch size, 8, is below the smallest"),
         (("--to-goal",), "give --goal VALUE"),
     ):

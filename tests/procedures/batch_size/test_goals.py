@@ -70,6 +70,13 @@ def test_the_target_of_the_study_is_the_goal() -> None:
     )
 
 
+def test_a_size_counts_once() -> None:
+    goal = Goal.of(subject(), {"goal": 0.1, "sizes": "64, 16,16,64"})
+    assert goal.sizes == (16, 64)
+    with pytest.raises(StudyError, match="sizes takes batch sizes in one text, such as 16,64,256"):
+        Goal.of(subject(), {"goal": 0.1, "sizes": "16,x"})
+
+
 def test_trials_are_judged_by_steps_then_by_how_near_they_came() -> None:
     judge = steps_judge(GOAL, 100)
 

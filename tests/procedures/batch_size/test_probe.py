@@ -151,5 +151,6 @@ def test_the_limit_comes_from_the_option_the_study_or_what_is_free() -> None:
     ):
         study = next(probe(subject(), {name: value, "free_memory": 2**30}))
         assert study.resources.memory == limit
+    assert next(probe(subject(), {})).resources.memory is None
     with pytest.raises(StudyError, match="memory: expected a size such as 4GB"):
         next(probe(subject(), {"memory": "much"}))

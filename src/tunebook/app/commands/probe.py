@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import difflib
-import functools
 import inspect
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 
 import typer
 
 from tunebook.app.commands.options import AsJson, Folder, Quiet
 from tunebook.app.commands.printing import exit_code, print_json, word
 from tunebook.core.domains import Value
-from tunebook.core.errors import StudyError, did_you_mean
+from tunebook.core.errors import StudyError
+from tunebook.procedures.options import OPTIONS, Option
 
 if TYPE_CHECKING:
     from tunebook.app.probing import Probed
-    from tunebook.core.study import Asked
 
 probe = typer.Typer(
     help="Small experiments that answer one question each.\n\nThey run a study's program like any "
@@ -77,281 +76,84 @@ class Common:
     quiet: Quiet = False
 
 
-def _command(name: str) -> Callable[[Callable[..., Mapping[str, Value]]], None]:
-    """Make a command of a function that takes a probe's own options and returns those chosen."""
-
-    def register(function: Callable[..., Mapping[str, Value]]) -> None:
-        common = inspect.signature(Common).parameters
-        own = inspect.signature(function, eval_str=True).parameters
-        hints = get_type_hints(Common, include_extras=True)
-
-        @functools.wraps(function)
-        def command(context: typer.Context, **options: Any) -> None:
-            shared = Common(**{key: options.pop(key) for key in common})
-            given = {key for key in options if _was_given(context, key)}
-            _probe(name, function(**options), given, shared)
-
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        context = inspect.Parameter("context", keyword, annotation=typer.Context)
-        parameters = [
-            *(p.replace(kind=keyword, annotation=hints[key]) for key, p in common.items()),
-            *(p.replace(kind=keyword) for p in own.values()),
-        ]
-        file, *others = parameters
-        shown = [context, file, *others[len(common) - 1 :], *others[: len(common) - 1]]
-        command.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
-        command.__annotations__ = {p.name: p.annotation for p in shown}
-        probe.command(name)(command)
-
-    return register
-
-
-SweepSteps = Annotated[
-    int | None,
-    typer.Option(
-        "--steps", help="Steps of the sweep's trials [default: at most 1000].", metavar="N", min=40
-    ),
-]
-Seeds = Annotated[
-    int,
-    typer.Option(
-        "--seeds", help="Fresh seeds of each arm in the last comparison.", metavar="N", min=3
-    ),
-]
-
-
-@_command("steps")
-def steps(
-    max_steps: Annotated[
-        int | None,
-        typer.Option(
-            "--max-steps",
-            help="Steps of each training of the sweep [default: the study's].",
-            metavar="N",
-            min=20,
-        ),
-    ] = None,
-    loss: Annotated[
-        float | None,
-        typer.Option(
-            "--loss",
-            help="The training loss that counts as fitted [default: a training error of 0].",
-            metavar="VALUE",
-        ),
-    ] = None,
-    seeds: Annotated[
-        int, typer.Option("--seeds", help="Trainings at each learning rate.", metavar="N", min=1)
-    ] = 2,
-    longest: Annotated[
-        int | None,
-        typer.Option(
-            "--longest",
-            help="Steps of the longest training of the study's own [default: 8 times the guess].",
-            metavar="N",
-            min=1,
-        ),
-    ] = None,
-) -> Mapping[str, Value]:
-    """How many steps to train for.
+HELP: Final = {
+    "steps": """How many steps to train for.
 
     A first guess from what the training set takes to be fitted, then whether the study itself
     gains by more.
 
     Example: tunebook probe steps study.yaml --loss 0.01
-    """
-    return {"max_steps": max_steps, "loss": loss, "seeds": seeds, "longest": longest}
-
-
-@_command("stability")
-def stability(
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            "--steps",
-            help="Steps of each training [default: 500, or the study's if they are fewer].",
-            metavar="N",
-            min=20,
-        ),
-    ] = None,
-    seeds: Annotated[
-        int, typer.Option("--seeds", help="Trainings at each learning rate.", metavar="N", min=2)
-    ] = 2,
-) -> Mapping[str, Value]:
-    """Whether instability keeps the learning rate too low.
+    """,
+    "stability": """Whether instability keeps the learning rate too low.
 
     It sees trainings above the best rate at every step, and tells of which kind the instability is.
 
     Example: tunebook probe stability study.yaml --steps 500
-    """
-    return {"steps": steps, "seeds": seeds}
-
-
-@_command("warmup")
-def warmup(steps: SweepSteps = None, seeds: Seeds = 5) -> Mapping[str, Value]:
-    """The shortest warm-up that stabilises training.
+    """,
+    "warmup": """The shortest warm-up that stabilises training.
 
     It makes higher learning rates stable, and is proposed only where that pays over fresh seeds.
 
     Example: tunebook probe warmup study.yaml
-    """
-    return {"steps": steps, "seeds": seeds}
-
-
-@_command("clipping")
-def clipping(
-    steps: SweepSteps = None,
-    seeds: Seeds = 5,
-    off: Annotated[
-        float | None,
-        typer.Option(
-            "--off",
-            help="The value that means no clipping [default: null; a command may need 0].",
-            metavar="VALUE",
-        ),
-    ] = None,
-) -> Mapping[str, Value]:
-    """The gradient norm to clip at, to stabilise training.
+    """,
+    "clipping": """The gradient norm to clip at, to stabilise training.
 
     It is proposed only where that pays over fresh seeds.
 
     Example: tunebook probe clipping study.yaml --off 0
-    """
-    return {"steps": steps, "seeds": seeds, "off": off}
-
-
-@_command("variance")
-def variance(
-    seeds: Annotated[
-        int, typer.Option("--seeds", help="Runs for each source of variance.", metavar="N", min=2)
-    ] = 10,
-    difference: Annotated[
-        float | None,
-        typer.Option(
-            "--difference",
-            help="The difference that is to be seen [default: a hundredth of what is left].",
-            metavar="D",
-            min=1e-300,
-        ),
-    ] = None,
-) -> Mapping[str, Value]:
-    """How much results vary with seeds, and how many to run.
+    """,
+    "variance": """How much results vary with seeds, and how many to run.
 
     The best configuration once more with new seeds: the variance of each source of chance, and
     how many seeds a difference needs.
 
     Example: tunebook probe variance study.yaml --seeds 10 --difference 0.002
-    """
-    return {"seeds": seeds, "difference": difference}
-
-
-@_command("batch-size")
-def batch_size(
-    smallest: Annotated[
-        int | None,
-        typer.Option("--smallest", help="The first size to try.", metavar="N", min=1),
-    ] = None,
-    largest: Annotated[
-        int | None,
-        typer.Option(
-            "--largest", help="The last size to try [default: 65536].", metavar="N", min=1
-        ),
-    ] = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(
-            "--steps",
-            help="Steps of each timed trial [default: a few seconds'].",
-            metavar="N",
-            min=8,
-        ),
-    ] = None,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            "--memory",
-            help="The limit of a trial, such as 8GB [default: the study's, or 80% of the free].",
-            metavar="SIZE",
-        ),
-    ] = None,
-    to_goal: Annotated[
-        bool,
-        typer.Option(
-            "--to-goal", help="Also train to a goal at several sizes, to find the critical one."
-        ),
-    ] = False,
-    goal: Annotated[
-        float | None,
-        typer.Option(
-            "--goal",
-            help="The goal, a value of the objective [default: the knob target].",
-            metavar="VALUE",
-        ),
-    ] = None,
-    sizes: Annotated[
-        str | None,
-        typer.Option(
-            "--sizes",
-            help="Sizes to train to the goal at, such as 16,64,256 [default: four].",
-            metavar="N,N,...",
-        ),
-    ] = None,
-    seeds: Annotated[
-        int | None,
-        typer.Option(
-            "--seeds", help="Runs to the goal at each size [default: 3].", metavar="N", min=1
-        ),
-    ] = None,
-) -> Mapping[str, Value]:
-    """Which batch sizes fit, how fast they are, which to take.
+    """,
+    "batch-size": """Which batch sizes fit, how fast they are, which to take.
 
     Time per step and throughput of each, their bottleneck, and whether memory leaks; with
     --to-goal the critical batch size.
 
     Example: tunebook probe batch-size study.yaml --to-goal --goal 0.1
-    """
-    own = {"smallest": smallest, "largest": largest, "steps": steps, "memory": _memory(memory)}
-    wanted = {"to_goal": to_goal or None, "goal": goal, "sizes": _sizes(sizes), "seeds": seeds}
-    return {**own, **wanted}
+    """,
+}
 
 
-def _memory(text: str | None) -> int | None:
-    """`8GB` as bytes, read as a study file reads it."""
-    from tunebook.studyfile.contents import memory_bytes
+def _command(name: str) -> Callable[..., None]:
+    """The command of a probe: the file, the probe's own options, then those that all have."""
+    hints = get_type_hints(Common, include_extras=True)
+    common = {
+        key: parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[key])
+        for key, parameter in inspect.signature(Common).parameters.items()
+    }
+    file, *others = common.values()
 
-    try:
-        return memory_bytes(int(text) if text.isdigit() else text) if text is not None else None
-    except ValueError as error:
-        raise typer.BadParameter(f"--memory: {error}") from None
+    def command(context: typer.Context, **values: Any) -> None:
+        shared = Common(**{key: values.pop(key) for key in common})
+        given = {key: value for key, value in values.items() if _was_given(context, key)}
+        _probe(name, given, shared)
+
+    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
+    shown = [context, file, *map(_parameter, OPTIONS[name]), *others]
+    command.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    return command
 
 
-def _sizes(text: str | None) -> str | None:
-    """`16, 64` as `16,64`, each a batch size."""
-    if text is None:
-        return None
-    parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdigit() and int(part) > 0 for part in parts):
-        raise typer.BadParameter(f"--sizes takes batch sizes such as 16,64,256, got {text!r}")
-    return ",".join(parts)
+def _parameter(option: Option) -> inspect.Parameter:
+    """An option as typer reads it from a signature."""
+    flag = f"--{option.name.replace('_', '-')}"
+    shown = typer.Option(flag, help=option.help, metavar=option.metavar, min=option.least)
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False if option.kind is bool else option.default,
+        annotation=Annotated[option.kind if option.kind is bool else option.kind | None, shown],
+    )
 
 
-def check_options(name: str, options: Mapping[str, Value]) -> None:
-    """Refuse options that a probe does not have, or values that are none of theirs."""
-    callback = next(c.callback for c in probe.registered_commands if c.name == name)
-    shared = {"context", *inspect.signature(Common).parameters}
-    own = {k: v for k, v in get_type_hints(callback).items() if k not in shared and k != "return"}
-    for key, value in options.items():
-        if key not in own:
-            known = f"; it has {', '.join(own)}" if own else "; it has none"
-            raise StudyError(
-                f"the probe {name} has no option {key!r}{did_you_mean(key, own) or known}"
-            )
-        wanted = own[key]
-        numbers = isinstance(value, int | float) and not isinstance(value, bool)
-        whole = numbers and float(value).is_integer()  # type: ignore[arg-type]
-        if wanted in (int, int | None) and not whole:
-            raise StudyError(f"{key} of the probe {name} is a whole number, got {value!r}")
-        if wanted in (float, float | None) and not numbers:
-            raise StudyError(f"{key} of the probe {name} is a number, got {value!r}")
+for _name, _help in HELP.items():
+    probe.command(_name, help=_help)(_command(_name))
 
 
 def _free(target: Path, content: str) -> Path:
@@ -368,7 +170,7 @@ def _was_given(context: typer.Context, key: str) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
-def _probe(name: str, options: Mapping[str, Value], given: Collection[str], common: Common) -> None:
+def _probe(name: str, options: Mapping[str, Value], common: Common) -> None:
     from tunebook.app import display, places, probing, reporting, start
     from tunebook.app.workflow import Options
 
@@ -376,16 +178,14 @@ def _probe(name: str, options: Mapping[str, Value], given: Collection[str], comm
     study = start.read_study(common.file)
     if common.output is not None and common.output.resolve() == common.file.resolve():
         raise StudyError(f"{common.output} is the study itself; name another file with --output")
-    known = {key: value for key, value in options.items() if value is not None}
-    chosen = {key: value for key, value in known.items() if key in given}
     values = _values(common.given)
-    asked = probing.ask(name, study, chosen, values, place, defaults=known, again=common.again)
+    asked = probing.ask(name, study, options, values, place, again=common.again)
     screen = display.choose(common.quiet, common.as_json)
     if not common.quiet and not common.as_json:
         typer.echo(f"Starts from {asked.source}.")
     program = start.program_of(study)
     limits = Options(workers=common.workers, retry_failed=common.retry_failed)
-    made = probing.run(asked, program, place, limits, screen)
+    made = probing.run(asked, program, place, limits, screen, study.file)
     if made.report is None or made.answer is None:
         _tell_unfinished(made, name, common)
         raise typer.Exit(exit_code(made.ending))
@@ -402,20 +202,20 @@ def _probe(name: str, options: Mapping[str, Value], given: Collection[str], comm
         edits = {"proposal": str(target) if proposed else None, "retune": made.answer.retune}
         print_json({"probe": name, "start": asked.source, **edits, **machine.data(made.report)})
     elif not common.quiet:
-        _show(made, asked, proposed)
+        _show(made)
         for line in said:
             typer.echo(line)
 
 
-def _show(made: Probed, asked: Asked, proposed: str | None) -> None:
+def _show(made: Probed) -> None:
     from tunebook.app import tables
     from tunebook.report import terminal
 
     if made.report is not None:
         tables.console().print(terminal.screen(made.report))
-    if proposed is not None and asked.about.file:
-        before = Path(asked.about.file).read_text(encoding="utf-8").splitlines()
-        changes = list(difflib.unified_diff(before, proposed.splitlines(), n=1, lineterm=""))
+    if made.proposal is not None and made.before is not None:
+        before, after = made.before.splitlines(), made.proposal.splitlines()
+        changes = list(difflib.unified_diff(before, after, n=1, lineterm=""))
         typer.echo("Proposed changes of the study:")
         for line in changes[2:]:
             typer.echo(f"  {line}")

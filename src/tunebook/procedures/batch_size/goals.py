@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
@@ -16,10 +15,9 @@ from tunebook.core.objective import Metric
 from tunebook.core.representation import number
 from tunebook.core.results import TrialRecord
 from tunebook.procedures.needs import remedy
+from tunebook.procedures.options import GOAL_SEEDS, batch_sizes
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Judge
-
-SEEDS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ class Goal:
     metric: Metric
     value: float
     sizes: tuple[int, ...] = ()
-    seeds: int = SEEDS
+    seeds: int = GOAL_SEEDS
 
     @staticmethod
     def of(subject: Subject, options: Mapping[str, Value]) -> Goal:
@@ -52,13 +50,12 @@ class Goal:
                 "--to-goal tunes the learning rate again at each size, and the study names none: "
                 f"{remedy('learning_rate')}"
             )
-        sizes = tuple(int(part) for part in str(options.get("sizes") or "").split(",") if part)
-        seeds = options.get("seeds")
+        sizes, seeds = options.get("sizes"), options.get("seeds")
         return Goal(
             subject.study.objective.metric,
             float(target),
-            tuple(sorted(sizes)),
-            int(seeds) if isinstance(seeds, int) else SEEDS,
+            batch_sizes(sizes) if sizes is not None else (),
+            int(seeds) if isinstance(seeds, int) else GOAL_SEEDS,
         )
 
     @property

@@ -26,6 +26,7 @@ from tunebook.procedures.batch_size.to_goal import Reached, reach_goal
 from tunebook.procedures.batch_size.tried import Tried, Trying
 from tunebook.procedures.batch_size.trying import Plan, powers, try_sizes
 from tunebook.procedures.needs import MAX_STEPS, Need
+from tunebook.procedures.options import LARGEST, memory_limit
 from tunebook.procedures.subjects import Subject
 from tunebook.stats.throughput import STOPPED, AffineTime, affine_time, saturation
 from tunebook.training.knobs import REGULARISERS
@@ -45,7 +46,6 @@ NEEDS: Final = (
     Need("grad_norm", "for the gradient-noise scale", required=False),
 )
 SMALLEST: Final = 8
-LARGEST: Final = 65536
 # Two sizes whose throughput differs by less are as fast as one another.
 _ALIKE: Final = 0.1
 
@@ -135,8 +135,9 @@ def _plan(subject: Subject, options: Mapping[str, Value]) -> Plan:
             f"the largest batch size, {largest}, is below the smallest, {smallest}; "
             "give --largest a larger value or --smallest a smaller one"
         )
-    steps, memory = _number(options, "steps"), _memory(options)
-    limit = memory or subject.study.resources.memory or _number(options, "free_memory")
+    steps, given = _number(options, "steps"), options.get("memory")
+    memory = memory_limit(given) if given is not None else subject.study.resources.memory
+    limit = memory or _number(options, "free_memory")
     return Plan(
         powers(smallest, largest),
         int(steps) if steps else None,
@@ -283,14 +284,3 @@ def _power(size: int) -> int:
 def _number(options: Mapping[str, Value], name: str) -> float | None:
     value = options.get(name)
     return float(value) if isinstance(value, int | float) else None
-
-
-def _memory(options: Mapping[str, Value]) -> float | None:
-    """The limit in bytes, given as a number of them or as text such as 8GB."""
-    from tunebook.studyfile.contents import memory_bytes
-
-    given = options.get("memory")
-    try:
-        return memory_bytes(given) if isinstance(given, str) else _number(options, "memory")
-    except ValueError as error:
-        raise StudyError(f"memory: {error}") from None
