@@ -184,6 +184,21 @@ def test_metrics_from_everywhere(tmp_path: Path, script: str, fields: dict[str, 
             ("infeasible", "out of memory, after it said 'RuntimeError: CUDA out of memory.'"),
         ),
         ("raise MemoryError", ("infeasible", "out of memory, after it said 'MemoryError'")),
+        (
+            "import os; print('terminate called after: std::bad_alloc', flush=True); os.abort()",
+            (
+                "infeasible",
+                "out of memory, after it said 'terminate called after: std::bad_alloc'",
+            ),
+        ),
+        (
+            "print('note: out of memory is possible'); raise SystemExit(1)",
+            (
+                "failed",
+                "the command left with exit code 1, after it said "
+                "'note: out of memory is possible'",
+            ),
+        ),
         ("print('loss nan')", ("infeasible", "loss became nan at step 0")),
         (
             "print('lose 1')",
@@ -202,6 +217,32 @@ def test_metrics_from_everywhere(tmp_path: Path, script: str, fields: dict[str, 
 def test_how_it_ends(tmp_path: Path, script: str, expected: tuple[str, str]) -> None:
     events = here(tmp_path, script, infeasible_exit_codes=(3,))
     assert ended(events) == expected
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "reason"),
+    [
+        (signal.SIGKILL, "crashed", "the process was killed by SIGKILL (exit code 137)"),
+        (signal.SIGSEGV, "crashed", "the process died of a segmentation fault (exit code 139)"),
+        (signal.SIGABRT, "crashed", "the process died of an abort (exit code 134)"),
+        (signal.SIGTERM, "preempted", "the system asked it to leave (exit code 143)"),
+        # A program may leave with such codes by itself.
+        (signal.SIGHUP, "failed", "the command left with exit code 129, after it said 'loss 1'"),
+    ],
+)
+def test_a_shell_does_not_hide_how_its_program_ended(
+    tmp_path: Path, number: signal.Signals, kind: str, reason: str
+) -> None:
+    (tmp_path / "inner.sh").write_text(f"kill -{number.value} $$")
+    (tmp_path / "outer.sh").write_text("echo loss 1; sh inner.sh 2>/dev/null; exit $?")
+    command = commands.of(Command(("sh", "outer.sh"), patterns=(PATTERN,)), tmp_path)
+    found = ended(train_here(command.load(), Spec(attempt_in(tmp_path), TERMS)))
+    assert found == (kind, reason)
+
+
+def test_a_code_that_means_infeasible_comes_before_the_signal(tmp_path: Path) -> None:
+    events = here(tmp_path, "import sys; sys.exit(137)", infeasible_exit_codes=(137,))
+    assert ended(events) == ("infeasible", "the command said so by exit code 137")
 
 
 def test_the_last_lines_are_the_detail(tmp_path: Path) -> None:

@@ -67,6 +67,59 @@ def test_only_exceptions_speak_of_memory() -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU 0 has",
+        "torch.cuda.OutOfMemoryError: HIP out of memory. Tried to allocate 20.00 MiB",
+        "RuntimeError: MPS backend out of memory (MPS allocated: 8.00 GB, other allocations: 1 GB)",
+        "RuntimeError: CUDA error: out of memory",
+        "[rank0]: RuntimeError: CUDA out of memory",
+        "RuntimeError: cuDNN error: CUDNN_STATUS_ALLOC_FAILED",
+        "RuntimeError: [enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to",
+        "RuntimeError: [enforce fail] DefaultCPUAllocator: not enough memory: you tried to",
+        "MemoryError",
+        "MemoryError: no room",
+        "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 7.45 GiB for an array",
+        "OSError: [Errno 12] Cannot allocate memory",
+        "terminate called after throwing an instance of 'std::bad_alloc'",
+        "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to",
+        "ResourceExhaustedError: OOM when allocating tensor with shape[1,2]",
+        "failed to allocate 16.00G (17179869184 bytes) from device: CUDA_ERROR_OUT_OF_MEMORY",
+        'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space',
+        "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory",
+        "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 8,000 bytes",
+        "cudaMalloc failed: out of memory",
+        "ERROR: OutOfMemoryError()",
+        "memory allocation of 8000000000 bytes failed",
+        "Error: cannot allocate vector of size 2.0 Gb",
+        "fatal error: runtime: out of memory",
+        "RuntimeError: the device ran out of memory at a batch size of 512",
+        "Out of memory",
+    ],
+)
+def test_what_allocators_say(line: str) -> None:
+    assert outcomes.speaks_of_memory(f"epoch 3\n  {line}\nsomething after it")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "note: out of memory is possible",
+        "if you run out of memory, lower the batch size",
+        "CUDA out of memory is handled by skipping a batch",
+        "Allocator (GPU_0_bfc) ran out of memory trying to allocate 2.00GiB: no failure",
+        "catching MemoryError from now on",
+        "memory: 12 GB, not enough memory for caching",
+        "unable to allocate more workers",
+        "failed to allocate a port",
+        "no memory of this run",
+    ],
+)
+def test_what_only_speaks_of_memory(line: str) -> None:
+    assert not outcomes.speaks_of_memory(f"epoch 3\n{line}\nValueError: wrong")
+
+
+@pytest.mark.parametrize(
     "error",
     [
         OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "model.bin"),

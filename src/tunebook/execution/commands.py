@@ -14,7 +14,7 @@ import socket
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NoReturn, cast
@@ -231,14 +231,17 @@ class _Execution:
             self._finish(Outcome(OutcomeKind.FAILED, self._missing(), detail=self._detail()))
 
     def _failure(self, status: int) -> Outcome:
-        # A shell tells that a program was killed by 128 and the signal's number.
-        killed = status in (-signal.SIGKILL, 128 + signal.SIGKILL)
-        if status < 0 or (killed and memory.oom_kills() > self._kills):
-            oom_killed = killed and memory.oom_kills() > self._kills
-            return outcomes.of_exit(status, oom_killed=oom_killed, detail=self._detail())
+        ended = outcomes.behind_a_shell(status)
         last = self._last_line()
-        if outcomes.speaks_of_memory(self._detail()):
+        # C++ aborts a program for which there is no memory.
+        by_itself = ended > 0 or ended == -signal.SIGABRT
+        if by_itself and outcomes.speaks_of_memory(self._detail()):
             return outcomes.out_of_memory(f"out of memory{last}", self._detail())
+        if ended < 0:
+            oom_killed = ended == -signal.SIGKILL and memory.oom_kills() > self._kills
+            outcome = outcomes.of_exit(ended, oom_killed=oom_killed, detail=self._detail())
+            shown = "" if ended == status else f" (exit code {status})"
+            return replace(outcome, reason=f"{outcome.reason}{shown}")
         reason = f"the command left with exit code {status}{last}"
         if space.speaks_of_it(last):
             return outcomes.no_room(reason, self._detail())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import signal
 import sysconfig
 import traceback
@@ -22,21 +23,30 @@ _STOPPED = {
     "cancel": OutcomeKind.CANCELLED,
     "stall": OutcomeKind.CRASHED,
 }
-# What the allocators of torch, CUDA, numpy, jax and C++ say. Each is a part of a longer message.
-_OUT_OF_MEMORY = (
-    "out of memory",
-    "memoryerror",
-    "can't allocate memory",
-    "cannot allocate memory",
-    "not enough memory",
-    "unable to allocate",
-    "failed to allocate",
-    "std::bad_alloc",
-    "resource_exhausted",
+# What the allocators of torch, CUDA, numpy, jax and C++ say, in their own words: a program that
+# only speaks of memory before it fails has another fault, which must be seen.
+_OUT_OF_MEMORY = re.compile(
+    r"""
+    memoryerror (?: [:()] | \s*$ )
+    | (?: cuda | hip | xpu | gpu | backend | heap ) \  out\ of\ memory (?: [.:;,!(] | \ \( | \s*$ )
+    | (?: error | failed | failure | exception | runtime ) : \s* out\ of\ memory
+    | ^ \s* out\ of\ memory \s* (?: [.:!] | $ )
+    | ran\ out\ of\ memory (?! \ trying )
+    | out\ of\ memory\ (?: allocating | while\ trying\ to\ allocate )
+    | oom\ when\ allocating
+    | can(?:not|'t)\ allocate\ (?: memory | vector )
+    | unable\ to\ allocate\ (?: memory | array | \d )
+    | failed\ to\ allocate\ (?: memory | request | \d )
+    | memory\ allocation\ of\ \d+\ bytes\ failed
+    | not\ enough\ memory :
+    | \b bad_alloc \b
+    | resource_?exhausted
     # CUBLAS_, CUDNN_, CUSOLVER_; CUDA_ERROR_, and the runtime's name of the same.
-    "_status_alloc_failed",
-    "error_out_of_memory",
-    "cudaerrormemoryallocation",
+    | _status_alloc_failed
+    | error_out_of_memory
+    | cudaerrormemoryallocation
+    """,
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 # Frames of an exception that are not the user's: ours, Python's, and those of installed packages.
 _LIBRARIES = (
@@ -129,6 +139,19 @@ def of_exit(status: int, *, oom_killed: bool = False, detail: str = "") -> Outco
     return Outcome(OutcomeKind.CRASHED, f"the process {reason}", detail=detail)
 
 
+def behind_a_shell(status: int) -> int:
+    """The signal that ended a program, where a shell tells so: by 128 and the signal's number.
+
+    As for a program that was started without a shell, the result is negative. Only the signals of a
+    crash count: a program may well leave with 129 by itself.
+
+    >>> behind_a_shell(137), behind_a_shell(129)
+    (-9, 129)
+    """
+    fatal = (*_CRASH_SIGNALS, signal.SIGKILL, signal.SIGTERM)
+    return 128 - status if status - 128 in fatal else status
+
+
 def of_request(request: StopRequest) -> Outcome:
     """An attempt whose processes were ended because it did not leave in time."""
     # One that hangs is not asked: it could not leave by itself.
@@ -159,8 +182,12 @@ def place(error: BaseException) -> str:
 
 
 def speaks_of_memory(text: str) -> bool:
-    """Whether a message says that there was no memory left."""
-    return any(part in text.lower() for part in _OUT_OF_MEMORY)
+    """Whether a message says that there was no memory left.
+
+    >>> speaks_of_memory("CUDA error: out of memory"), speaks_of_memory("may run out of memory")
+    (True, False)
+    """
+    return _OUT_OF_MEMORY.search(text) is not None
 
 
 def _missing(metric: str, logged: tuple[str, ...], returned: object) -> str:
