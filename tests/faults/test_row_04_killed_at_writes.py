@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -44,27 +47,53 @@ def kill_at(writers: Nursery, folder: Path, call: str, when: int) -> None:
         assert atomic.flaw(last) is None, where
 
 
-def kill_everywhere(tmp_path: Path, calls: tuple[str, ...], most: int | None) -> None:
+def points(count: int, most: int, day: int) -> list[int]:
+    """At most so many of the calls 1 to `count`, evenly apart; day by day, every one has its turn.
+
+    >>> points(19, 2, 0), points(19, 2, 8), points(1, 2, 5)
+    ([1, 11], [9, 19], [1])
+    """
+    stride = -(-count // most)
+    return list(range(1 + day % stride, count + 1, stride))
+
+
+def today() -> int:
+    """Which of the points are taken today; `FAULTS_DAY` repeats another day's."""
+    day = int(os.environ.get("FAULTS_DAY") or date.today().toordinal())
+    print(f"FAULTS_DAY={day}")
+    return day
+
+
+def kill_everywhere(tmp_path: Path, calls: dict[str, int], day: int = 0) -> None:
+    """Kill writers at so many calls of each kind."""
     with nursery() as writers:
         trace = tmp_path / "trace"
         options = ("-o", str(trace), "-e", f"trace={','.join(WRITING)}")
         assert writers.write(tmp_path / "counted", *options).status == 0
         counts = count(trace)
         assert counts["pwrite64"] > 20
-        points = [(call, when) for call in calls for when in range(1, counts[call] + 1)]
-        stride = 1 if most is None else max(len(points) // most, 1)
-        for number, (call, when) in enumerate(points[::stride]):
-            kill_at(writers, tmp_path / f"book-{number}", call, when)
+        for call, most in calls.items():
+            assert counts[call] > 0, call
+            for when in points(counts[call], most, day):
+                kill_at(writers, tmp_path / f"{call}-{when}", call, when)
+
+
+def test_row_4_every_call_has_its_turn() -> None:
+    for number in (1, 7, 13, 166):
+        days = [points(number, 4, day) for day in range(number)]
+        assert {when for day in days for when in day} == set(range(1, number + 1))
+        assert all(1 <= len(day) <= 4 for day in days)
 
 
 def test_row_4_a_store_that_was_killed_while_it_wrote(tmp_path: Path) -> None:
-    kill_everywhere(tmp_path, WRITING, most=10)
+    """Some calls of every kind, and others each day; the long test takes all of them."""
+    kill_everywhere(tmp_path, {**dict.fromkeys(WRITING, 1), "pwrite64": 6}, today())
 
 
-@pytest.mark.soak
+@pytest.mark.long
 @pytest.mark.parametrize("call", WRITING)
 def test_row_4_a_store_that_was_killed_at_every_write(tmp_path: Path, call: str) -> None:
-    kill_everywhere(tmp_path, (call,), most=None)
+    kill_everywhere(tmp_path, {call: sys.maxsize})
 
 
 def besiege(tmp_path: Path, points: list[tuple[str, int]]) -> int:
