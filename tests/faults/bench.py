@@ -17,7 +17,6 @@ from tunebook.storage.sqlite import open_store
 STUDY = {
     "study": "depth",
     "goal": "Does it survive?",
-    "program": "train.py:train",
     "objective": {"metric": "error", "better": "lower"},
     "scientific": {"arm": ["a", "b"]},
     "nuisance": {"x": {"linear": [0, 1]}},
@@ -46,19 +45,24 @@ class Bench:
         self.folder.mkdir(parents=True)
 
     def write_study(self, **changes: object) -> None:
-        """The study file, with some of its entries changed. (JSON is YAML.)"""
-        (self.folder / "study.yaml").write_text(json.dumps({**STUDY, **changes}, indent=1))
+        """The study file, with some of its entries changed. (JSON is YAML.)
+
+        A study with a command has no program.
+        """
+        program = {} if "command" in changes else {"program": "train.py:train"}
+        study = {**STUDY, **program, **changes}
+        (self.folder / "study.yaml").write_text(json.dumps(study, indent=1))
 
     def write_program(self, content: str) -> None:
         (self.folder / "train.py").write_text(textwrap.dedent(content))
 
-    def start(self, *arguments: str) -> Running:
-        """A command in the background."""
+    def start(self, *arguments: str, under: tuple[str, ...] = ()) -> Running:
+        """A command in the background, perhaps under another program such as `strace`."""
         number = len(self.started) + 1
         streams = [self.folder / f"{number}.{kind}" for kind in ("out", "err")]
         with streams[0].open("wb") as out, streams[1].open("wb") as err:
             process = subprocess.Popen(
-                [sys.executable, "-m", "tunebook", *arguments],
+                [*under, sys.executable, "-m", "tunebook", *arguments],
                 cwd=self.folder,
                 stdin=subprocess.DEVNULL,
                 stdout=out,

@@ -43,6 +43,21 @@ def kill(pids: Sequence[int]) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
+def acknowledged(said: str) -> list[tuple[int, str]]:
+    """The results that a coordinator printed: each was durable before. Half a line is none."""
+    found = map(_ACKNOWLEDGED.match, said.rpartition("\n")[0].splitlines())
+    return [(int(match[1]), match[2]) for match in found if match]
+
+
+def check_acknowledged(results: Results, told: list[tuple[int, str]]) -> None:
+    """Nothing that was told is missing, or told twice."""
+    assert len(dict(told)) == len(told)
+    for trial, value in told:
+        measure = results.measure(results[trial])
+        assert measure is not None, f"trial {trial} was acknowledged and is {results[trial]}"
+        assert number(measure.value) == value
+
+
 @dataclass(frozen=True)
 class Mark:
     """A mark in the environment, by which every process of a test is found again."""
@@ -165,10 +180,7 @@ class Siege:
         return Counter((int(trial), int(attempt)) for trial, attempt in map(str.split, lines))
 
     def acknowledged(self) -> list[tuple[int, str]]:
-        """The results that were printed: each was durable before. A line cut short is no line."""
-        whole = self.lines.read_text(errors="replace").rpartition("\n")[0].splitlines()
-        found = (_ACKNOWLEDGED.match(line) for line in whole)
-        return [(int(match[1]), match[2]) for match in found if match]
+        return acknowledged(self.lines.read_text(errors="replace"))
 
     def results(self) -> Results:
         with open_store(self.book, readonly=True) as store:
@@ -186,12 +198,7 @@ class Siege:
         """What must hold of the study at every moment."""
         oracle.check(self.book)
         results = self.results()
-        acknowledged = self.acknowledged()
-        assert len(dict(acknowledged)) == len(acknowledged)
-        for trial, value in acknowledged:
-            measure = results.measure(results[trial])
-            assert measure is not None, f"trial {trial} was acknowledged and is {results[trial]}"
-            assert number(measure.value) == value
+        check_acknowledged(results, self.acknowledged())
         assert set(self.starts().values()) <= {1}
         return results
 

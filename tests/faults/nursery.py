@@ -7,6 +7,7 @@ is slow, sees nothing but their work.
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -36,9 +37,14 @@ class Nursery:
 
     process: subprocess.Popen[str]
 
-    def write(self, folder: Path, *options: str) -> Ended:
-        """Let a writer do its work in a folder, with these options of `strace`."""
+    def write(self, folder: Path, *options: str, largest: int = resource.RLIM_INFINITY) -> Ended:
+        """Let a writer do its work in a folder, with these options of `strace`.
+
+        No file may have more than the `largest` number of bytes: of a write across that border the
+        system takes a part, and the next one fails.
+        """
         pid = int(self._ask(str(folder)))
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (largest, largest))
         with attach(pid, *options):
             os.kill(pid, signal.SIGCONT)
             status = int(self._ask(str(pid)))

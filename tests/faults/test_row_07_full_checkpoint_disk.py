@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -46,9 +45,6 @@ def test_row_07_a_full_disk_costs_checkpoints_and_not_the_trial(bench: Bench, ki
         command = {"command": [sys.executable, "train.py", "{overrides}"]}
     bench.write_program(TRAIN if kind == "function" else SCRIPT)
     bench.write_study(scientific={}, trials=1, **command)
-    if command:
-        text = (bench.folder / "study.yaml").read_text()
-        (bench.folder / "study.yaml").write_text(re.sub(r'\n "program": .*', "", text))
     shell = SHELL.format(tunebook=f"{sys.executable} -m tunebook")
     done = subprocess.run(
         ["unshare", "--mount", "--propagation", "private", "sh", "-c", shell],

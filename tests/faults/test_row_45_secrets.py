@@ -116,10 +116,6 @@ def test_row_45_a_study_that_holds_one_is_refused(
 ) -> None:
     bench.write_program(PROGRAM)
     bench.write_study(**changes)
-    if "command" in changes:
-        lines = (bench.folder / "study.yaml").read_text().splitlines()
-        kept = [text for text in lines if '"program"' not in text]
-        (bench.folder / "study.yaml").write_text("\n".join(kept))
     done = bench.run_study()
     assert done.code == 1
     assert done.err.startswith("Error: study.yaml:")
