@@ -10,7 +10,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,7 +63,7 @@ def examine(command: Sequence[str]) -> Script:
             f"cannot ask for the options: {shlex.join(command)} --help ends with exit code {code}"
             + (f":\n{last}" if last else "")
         )
-    merged = dict(_merged(options or known.options, known.options))
+    merged = _merged(options or known.options, known.options)
     if not merged:
         return _by_environment(command, shell, known)
     left = _not_given(merged, command)
@@ -170,25 +170,23 @@ def _wait(process: subprocess.Popen[bytes], output: int, command: Sequence[str])
                 ) from None
 
 
-def _merged(asked: Mapping[str, Found], known: Mapping[str, Found]) -> Iterator[tuple[str, Found]]:
+def _merged(asked: Mapping[str, Found], known: Mapping[str, Found]) -> dict[str, Found]:
     """What the help says, completed by the source; a default may be printed without its quotes."""
-    for flag, found in asked.items():
-        other = known.get(flag)
-        if other is None:
-            yield flag, found
-            continue
-        yield (
-            flag,
-            Found(
-                found.name,
-                other.default if other.default is not None else found.default,
-                other.choices or found.choices,
-                other.required or found.required,
-                other.switch or found.switch,
-                other.several or found.several,
-                other.left,
-            ),
-        )
+    return {
+        flag: _completed(found, known[flag]) if flag in known else found
+        for flag, found in asked.items()
+    }
+
+
+def _completed(found: Found, other: Found) -> Found:
+    return found._replace(
+        default=found.default if other.default is None else other.default,
+        choices=other.choices or found.choices,
+        required=other.required or found.required,
+        switch=other.switch or found.switch,
+        several=other.several or found.several,
+        left=other.left,
+    )
 
 
 def _not_given(options: Mapping[str, Found], command: Sequence[str]) -> dict[str, Found]:

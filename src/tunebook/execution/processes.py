@@ -135,14 +135,18 @@ class _Crew:
                 return True
             if isinstance(proposed, Wait):
                 return False
-            spec = self._placed(Spec(proposed, self._terms))
-            self._held = None if spec is not None and self._is_written(spec) else proposed
-            if spec is None or self._held is not None:
+            spec = Spec(proposed, self._terms)
+            # One that has begun is adopted: its keeper lives, or its spool has the last word.
+            begun = has_begun(spec)
+            placed = self._adopted(spec) if begun else self._written(spec)
+            if placed is None:
+                self._held = proposed
                 return False
-            self._free.remove(spec.slot)
-            self._followers[proposed.folder] = Follower(spec)
-            if not has_begun(spec):
-                self._guard.used(spec.slot, f"trial {proposed.trial.number}")
+            self._held = None
+            self._free.remove(placed.slot)
+            self._followers[proposed.folder] = Follower(placed)
+            if not begun:
+                self._guard.used(placed.slot, f"trial {proposed.trial.number}")
                 self._starter.start(proposed.folder)
         return False
 
@@ -198,18 +202,15 @@ class _Crew:
         for folder in deaf:
             del self._followers[folder]
 
-    def _placed(self, spec: Spec) -> Spec | None:
-        """An attempt in a slot; None while somebody is in the way of every free one."""
-        # One that has begun is adopted: its keeper lives, or its spool has the last word.
-        if has_begun(spec):
-            return self._adopted(spec)
-        slot = self._guard.first_free(self._free)
-        return None if slot is None else replace(spec, slot=slot)
+    def _written(self, spec: Spec) -> Spec | None:
+        """An attempt in a slot, with its file for whoever begins it.
 
-    def _is_written(self, spec: Spec) -> bool:
-        """Whether an attempt can be begun; False while its disk has no room for its file."""
-        if has_begun(spec):
-            return True
+        None while somebody is in the way of every free slot, or the disk has no room for the file.
+        """
+        slot = self._guard.first_free(self._free)
+        if slot is None:
+            return None
+        spec = replace(spec, slot=slot)
         try:
             spec.write()
         except OSError as refusal:
@@ -222,9 +223,9 @@ class _Crew:
                     f"{space.in_words(spec.folder)}. Trials that run go on, and so does the study "
                     "once there is room"
                 )
-            return False
+            return None
         self._told_of_room = False
-        return True
+        return spec
 
     def _adopted(self, spec: Spec) -> Spec:
         """An attempt that has begun, in the slot that it has: nobody else gets its accelerators."""

@@ -20,10 +20,10 @@ from tunebook.execution.spec import Spec, StopRequest
 # Without a limit, one sentence warns: of ten minutes, or of ten times what was usual before.
 WARN_SECONDS = 600.0
 _UNUSUAL = 10
-_SIGNS = ("spool", "log.txt", "metrics.jsonl", "run", "checkpoints", "../files/checkpoints")
+_FOLDERS = ("run", "checkpoints", "../files/checkpoints")
+_SIGNS = ("spool", "log.txt", "metrics.jsonl", *_FOLDERS)
 # A file that is written over in place changes no folder. So the files themselves are looked at, but
 # only so many, and only so many times within the silence that would be too long.
-_FOLDERS = ("run", "checkpoints", "../files/checkpoints")
 _MOST_FILES = 1000
 _WALKS = 20
 
