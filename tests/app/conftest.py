@@ -14,9 +14,13 @@ from commandline import call, write_study
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Path, None, None]:
-    """The current folder: empty, with a book of its own, and without a trace when it is left."""
+    """The current folder: empty, with a book of its own, and without a trace when it is left.
+
+    The machine shows no accelerators, since commands speak of them.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TUNEBOOK_DIR")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     monkeypatch.setattr(sys, "path", list(sys.path))
     before = set(sys.modules)
     yield tmp_path

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
+from fake_devices import FakeSmi
 from tunebook import studyfile
 from tunebook.app import beginning, start, workflow
 from tunebook.core.commands import Command
@@ -38,6 +40,19 @@ def test_the_first_study_file_runs(here: Path) -> None:
     assert study.objective.metric == Metric("val_acc", "higher")
     assert set(study.space.names) == {"lr", "dropout"}
     run(start.Wish(path, trials=2))
+
+
+@pytest.mark.parametrize(("uuids", "expected"), [(["GPU-8a1f"], 1), ([], 0)])
+def test_accelerators_that_are_there_are_asked_for(
+    toy: Path, monkeypatch: pytest.MonkeyPatch, uuids: list[str], expected: int
+) -> None:
+    smi = FakeSmi(toy / "smi", uuids)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    monkeypatch.setenv("PATH", f"{smi.folder}:{os.environ['PATH']}")
+    (toy / "script.py").write_text("import argparse\nargparse.ArgumentParser().parse_args()\n")
+    for words in (["train.py:train"], [sys.executable, "script.py"]):
+        path = beginning.write_study_file(words, Path("first.yaml"), force=True).path
+        assert studyfile.read(path).resources.gpus == expected
 
 
 def test_a_study_file_elsewhere_still_finds_its_program(toy: Path) -> None:

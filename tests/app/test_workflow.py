@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from coordination import small_study
+from fake_devices import FakeSmi
 from tunebook.app import workflow
 from tunebook.app.progress import Progress
 from tunebook.app.workflow import Options
 from tunebook.core.errors import StoreError, StudyChanged, StudyOwned, UnknownName
 from tunebook.core.events import Event, Finished
 from tunebook.core.protocols import Run
-from tunebook.core.study import Resources
+from tunebook.core.study import Asked, Resources, Study
 from tunebook.execution import programs
 from tunebook.running.ownership import ask_for_workers, owned
 
@@ -80,6 +81,61 @@ def test_changed_code_is_told(here: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("given", "options", "study", "expected"),
+    [
+        (
+            "0,1",
+            Options(),
+            STUDY,
+            [
+                "This machine has 2 GPUs and the study asks for none, so that its trials see none. "
+                "To use them, write into the study: resources: {gpus: 1}"
+            ],
+        ),
+        (
+            "GPU-8a1f",
+            Options(),
+            STUDY,
+            [
+                "This machine has 1 GPU and the study asks for none, so that its trials see none. "
+                "To use it, write into the study: resources: {gpus: 1}"
+            ],
+        ),
+        ("", Options(), STUDY, []),
+        # Inline, a trial sees what the process sees.
+        ("0,1", INLINE, STUDY, []),
+        ("0,1", Options(share_gpus=True), replace(STUDY, resources=Resources(gpus=1)), []),
+        # A stage of a probe, whose study has said so.
+        ("0,1", Options(), replace(STUDY, asked=Asked("variance", STUDY)), []),
+    ],
+)
+def test_accelerators_that_nobody_asks_for_are_told_once(
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: str,
+    options: Options,
+    study: Study,
+    expected: list[str],
+) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+    display = Recorded()
+    ending, _ = workflow.run(study, program(here), Path("book"), options, display)
+    assert ending.done
+    assert display.notices == expected
+
+
+def test_trials_see_what_the_driver_lists(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container, which has a node of another number, or none at all."""
+    smi = FakeSmi(here / "smi", ["GPU-8a1f"])
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    monkeypatch.setenv("PATH", f"{smi.folder}:{os.environ['PATH']}")
+    source = "import os\n\ndef train(run):\n    return int(os.environ['CUDA_VISIBLE_DEVICES'])\n"
+    study = replace(STUDY, resources=Resources(gpus=1))
+    _, results = workflow.run(study, program(here, source), Path("book"), Options(), Recorded())
+    assert [record.curves["error"].values.tolist() for record in results] == [[0.0]] * 4
+
+
 def test_a_study_that_runs_elsewhere_is_left_alone(here: Path) -> None:
     with owned(Path("book"), "small"):
         pid = os.fork()
@@ -138,12 +194,9 @@ def test_attempts_may_be_kept_elsewhere(here: Path, monkeypatch: pytest.MonkeyPa
     assert all((here / "shared") in folder.parents and folder.is_dir() for folder in folders)
 
 
-def test_workers_that_join_get_slots_of_their_own(
-    here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workflow.slots, "gpus_here", lambda: ("0", "1", "2"))
+def test_workers_that_join_get_slots_of_their_own(here: Path) -> None:
     study = replace(STUDY, resources=Resources(gpus=1))
-    joined = workflow._joined(study, Path("book"), have=1)
+    joined = workflow._joined(study, Path("book"), have=1, gpus=("0", "1", "2"))
     with owned(Path("book"), "small"):
         assert next(joined) == ()
         for wished in (1, 5):

@@ -60,6 +60,36 @@ def test_a_broker_is_not_in_the_way(smi: FakeSmi) -> None:
     assert NvidiaSmi().tenants() == ()
 
 
+def test_the_numbers_of_all(smi: FakeSmi) -> None:
+    assert NvidiaSmi().indices() == ("0", "1")
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("echo 'No devices were found'", ()),
+        ("echo '0, GPU-1'; echo '[Unknown Error], GPU-2'", ("0",)),
+        ("echo '0, GPU-1'; exit 9", None),
+    ],
+)
+def test_numbers_that_are_not_to_be_had(
+    smi: FakeSmi, answer: str, expected: tuple[str, ...] | None
+) -> None:
+    smi.script(answer)
+    assert NvidiaSmi().indices() == expected
+
+
+def test_the_numbers_are_asked_for_once(smi: FakeSmi) -> None:
+    works = (smi.folder / "nvidia-smi").read_text().partition("\n")[2]
+    smi.script(f'echo "$1" >> {smi.folder}/asked\n{works}')
+    asked = NvidiaSmi()
+    asked.indices()
+    for _ in range(2):
+        assert asked.tenants() == ()
+    questions = [line.partition("=")[0] for line in (smi.folder / "asked").read_text().splitlines()]
+    assert questions == ["--query-gpu", "--query-compute-apps", "--query-compute-apps"]
+
+
 @pytest.mark.parametrize(
     "garbage",
     ["No devices were found\n", "a,b,c,d\n", ",,,\n", "\n\n,\n", "\xff\x00", "GPU-1, 12\n"],
@@ -90,6 +120,7 @@ def test_a_first_answer_that_fails_is_not_kept(smi: FakeSmi) -> None:
 def test_no_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert NvidiaSmi().tenants() is None
+    assert NvidiaSmi().indices() is None
 
 
 def test_a_tool_that_hangs_is_asked_once(smi: FakeSmi, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,5 +181,6 @@ def test_any_answer_is_survived(answer: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         told = answer.encode(errors="replace")
         patch.setattr(NvidiaSmi, "_answer", lambda *_: told)
+        assert all(map(str.isdecimal, NvidiaSmi().indices() or ()))
         for tenant in NvidiaSmi().tenants() or ():
             assert tenant.pid >= 0

@@ -104,15 +104,27 @@ def test_accelerators_that_were_given(
     given: str, expected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
-    assert slots.gpus_here() == expected
+    assert slots.gpus_here(lambda: ("7",)) == expected
 
 
-def test_all_accelerators_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("nvidia0", "nvidia10", "nvidia2", "nvidiactl", "nvidia-uvm"):
+@pytest.fixture
+def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container that was given two of the host's accelerators, and no variable about them."""
+    for name in ("nvidia3", "nvidia10", "nvidiactl", "nvidia-uvm"):
         (tmp_path / name).touch()
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     monkeypatch.setattr(slots, "Path", lambda _: tmp_path)
-    assert slots.gpus_here() == ("0", "2", "10")
+
+
+@pytest.mark.parametrize("listed", [("0",), ("0", "1", "2"), ()])
+@pytest.mark.usefixtures("nodes")
+def test_all_accelerators_that_the_driver_lists(listed: tuple[str, ...]) -> None:
+    assert slots.gpus_here(lambda: listed) == listed
+
+
+@pytest.mark.usefixtures("nodes")
+def test_where_nobody_can_tell_there_are_as_many_as_nodes() -> None:
+    assert slots.gpus_here(lambda: None) == ("0", "1")
 
 
 @pytest.mark.parametrize(
@@ -155,7 +167,7 @@ def test_processors_where_the_system_does_not_tell(monkeypatch: pytest.MonkeyPat
 def test_a_device_that_is_named_twice_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,0,0")
     with pytest.raises(StudyError) as caught:
-        slots.gpus_here()
+        slots.gpus_here(lambda: None)
     assert str(caught.value) == (
         "CUDA_VISIBLE_DEVICES=1,0,0 names 0 twice, and CUDA then shows no device; name each once"
     )

@@ -111,6 +111,22 @@ def test_every_section_is_explained() -> None:
     assert unexplained == []
 
 
+def test_trials_are_given_an_accelerator_where_there_is_one() -> None:
+    explained = (
+        "\n# What one trial gets of the machine. It sees no GPU but those that it is given here.\n"
+    )
+    for without, asked in (
+        (template("first", "train.py:train"), template("first", "train.py:train", gpus=True)),
+        (
+            command_template("first", ["train"], {}, "dashes"),
+            command_template("first", ["train"], {}, "dashes", gpus=True),
+        ),
+    ):
+        assert without.endswith(f"{explained}# resources: {{gpus: 1}}\n")
+        assert asked == without.replace("# resources", "resources")
+        assert (parse(without).resources.gpus, parse(asked).resources.gpus) == (0, 1)
+
+
 def command(*found: Found, metrics: dict[str, str] | None = None) -> str:
     flags = {f"--{one.name.replace('_', '-')}": one for one in found}
     return command_template("first", ["python", "train.py"], flags, "dashes", metrics)

@@ -14,8 +14,9 @@ from tunebook.app.start import write_text
 from tunebook.core.errors import ProgramError, StudyError
 from tunebook.core.masking import is_secret
 from tunebook.core.objective import Metric
-from tunebook.execution import programs
+from tunebook.execution import programs, slots
 from tunebook.execution.commands import search_path
+from tunebook.execution.devices import NvidiaSmi
 from tunebook.studyfile import command_template, parse, template
 from tunebook.studyfile.roles import PLACE, entries
 
@@ -102,6 +103,7 @@ def _for_function(reference: str, output: Path | None, name: str | None, force: 
         metric.name,
         metric.better,
         found.arguments,
+        gpus=_has_gpus(),
     )
     space = parse(content, str(path)).space
     write_text(path, content)
@@ -145,6 +147,7 @@ def _for_command(
         metric.better,
         script.lacking,
         script.variables,
+        gpus=_has_gpus(),
     )
     parse(content, str(place))
     write_text(place, content)
@@ -154,6 +157,10 @@ def _for_command(
     form = "environment" if script.style == "environment" else "command"
     every = (*script.lacking, *lacking)
     return Begun(place, form, shlex.join(command), every, named is not None)
+
+
+def _has_gpus() -> bool:
+    return bool(slots.gpus_here(NvidiaSmi().indices))
 
 
 def _free(path: Path, force: bool) -> Path:

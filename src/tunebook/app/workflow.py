@@ -16,7 +16,7 @@ from tunebook.core.space import Setting
 from tunebook.core.study import Study
 from tunebook.core.trials import Attempt, Code, RetryPolicy
 from tunebook.execution import slots
-from tunebook.execution.devices import NvidiaSmi
+from tunebook.execution.devices import Devices, NvidiaSmi
 from tunebook.execution.inline import Inline
 from tunebook.execution.processes import DEFAULT_GRACE, Processes
 from tunebook.execution.spec import Terms
@@ -85,7 +85,13 @@ def _run_owned(
     code = _code(study, program, folder)
     _warn_of_change(before, code, display.notice)
     sampler = sampler_for(study)
-    room = _slots(study, options)
+    devices = NvidiaSmi()
+    gpus = slots.gpus_here(devices.indices)
+    room = slots.divide(
+        study.resources, slots.cpus_here(), gpus, 1 if options.inline else options.workers
+    )
+    if not options.inline:
+        _tell_of_unused(study, gpus, display.notice)
     progress = Progress(before, _totals(study, sampler), len(room))
     interrupts = Interrupts(lambda count: display.notice(_on_interrupt(count, options)))
     # Inline, the program itself is interrupted: Python's own Ctrl-C does that.
@@ -96,7 +102,7 @@ def _run_owned(
             program,
             store=store,
             sampler=sampler,
-            executor=_executor(study, folder, room, options, display.notice),
+            executor=_executor(study, folder, room, gpus, devices, options, display.notice),
             code=code,
             policy=RetryPolicy(failed=options.retry_failed),
             breaker=Breaker(),
@@ -116,39 +122,38 @@ def _totals(study: Study, sampler: Sampler) -> dict[Setting, int]:
     return {setting: sampler.count(study, setting) for setting in study.space.settings()}
 
 
-def _slots(study: Study, options: Options) -> tuple[slots.Slot, ...]:
-    cpus, gpus = slots.cpus_here(), slots.gpus_here()
-    return slots.divide(study.resources, cpus, gpus, 1 if options.inline else options.workers)
-
-
 def _executor(
     study: Study,
     folder: Path,
     room: Sequence[slots.Slot],
+    gpus: Sequence[str],
+    devices: Devices,
     options: Options,
     notice: Callable[[str], None],
 ) -> Executor:
     terms = Terms.of(study)
     if options.inline:
         return Inline(terms)
-    joined = _joined(study, folder, len(room))
+    joined = _joined(study, folder, len(room), gpus)
     return Processes(
         terms,
         room,
         added=lambda: next(joined),
         notice=notice,
         grace=options.grace,
-        devices=None if options.share_gpus else NvidiaSmi(),
+        devices=None if options.share_gpus else devices,
         stall_timeout=options.stall_timeout,
     )
 
 
-def _joined(study: Study, folder: Path, have: int) -> Iterator[Sequence[slots.Slot]]:
+def _joined(
+    study: Study, folder: Path, have: int, gpus: Sequence[str]
+) -> Iterator[Sequence[slots.Slot]]:
     """The slots that `run --join` has asked for since the last time."""
     known = have
     while True:
         wished = have + wished_workers(folder, study.name)
-        every = slots.divide(study.resources, slots.cpus_here(), slots.gpus_here(), wished)
+        every = slots.divide(study.resources, slots.cpus_here(), gpus, wished)
         yield every[known:]
         known = max(len(every), known)
 
@@ -180,6 +185,17 @@ def _tell_of_new_objective(study: Study, store: Store, notice: Callable[[str], N
         notice(
             f"The objective has changed from {before} to {after}: results are read anew from the "
             "curves, but trials that have ended stay as they are."
+        )
+
+
+def _tell_of_unused(study: Study, gpus: Sequence[str], notice: Callable[[str], None]) -> None:
+    """A study that trains on processors, beside accelerators, is rarely what somebody wants."""
+    # Of a probe's stages each is run like any study, and says what its study has said already.
+    if gpus and not study.resources.gpus and study.asked is None:
+        them = "it" if len(gpus) == 1 else "them"
+        notice(
+            f"This machine has {counted(len(gpus), 'GPU')} and the study asks for none, so that "
+            f"its trials see none. To use {them}, write into the study: resources: {{gpus: 1}}"
         )
 
 

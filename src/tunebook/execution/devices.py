@@ -1,4 +1,4 @@
-"""Which processes use the machine's accelerators, as `nvidia-smi` tells."""
+"""The machine's accelerators and the processes that use them, as `nvidia-smi` tells."""
 
 from __future__ import annotations
 
@@ -54,12 +54,9 @@ class NvidiaSmi:
         rows = self._ask("compute-apps", "gpu_uuid,pid,used_memory,process_name", 4)
         if rows is None:
             return None
-        if not self._indices:
-            # A first answer may fail; numbers never change once they are known.
-            numbers = self._ask("gpu", "index,uuid", 2)
-            if not numbers:
-                return None
-            self._indices = {uuid: index for index, uuid in numbers}
+        # A first answer may fail; numbers never change once they are known.
+        if not self._indices and not self.indices():
+            return None
         # A process may have several contexts on one device.
         found = {
             (uuid, pid): Tenant(
@@ -69,6 +66,14 @@ class NvidiaSmi:
             if pid.isdecimal() and len(pid) < 11 and not name.endswith(_BROKERS)
         }
         return tuple(found.values())
+
+    def indices(self) -> tuple[str, ...] | None:
+        """The numbers of all accelerators, by their place on the bus; None if nobody can tell."""
+        rows = self._ask("gpu", "index,uuid", 2)
+        if rows is None:
+            return None
+        self._indices = {uuid: index for index, uuid in rows if index.isdecimal()}
+        return tuple(self._indices.values())
 
     def _ask(self, what: str, fields: str, count: int) -> list[list[str]] | None:
         """Rows of so many cells; what does not look like one is left out. None is no answer."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
@@ -83,8 +83,11 @@ def cpus_here() -> int:
     return max(min(len(os.sched_getaffinity(0)), _quota()), 1)
 
 
-def gpus_here() -> tuple[str, ...]:
-    """The accelerators this process may use: those it was given, or all of the machine's."""
+def gpus_here(listed: Callable[[], Sequence[str] | None]) -> tuple[str, ...]:
+    """The accelerators this process may use: those it was given, or all of the machine's.
+
+    `listed` gives the numbers of all, by their place on the bus, or None if nobody can tell.
+    """
     given = os.environ.get("CUDA_VISIBLE_DEVICES")
     if given is not None:
         devices = (device.strip() for device in given.split(","))
@@ -97,8 +100,11 @@ def gpus_here() -> tuple[str, ...]:
                 "device; name each once"
             )
         return found
-    numbers = sorted(int(path.name[6:]) for path in Path("/dev").glob("nvidia[0-9]*"))
-    return tuple(map(str, numbers))
+    numbers = listed()
+    if numbers is not None:
+        return tuple(numbers)
+    # Numbers of nodes are the host's: CUDA counts what a container was given from 0 on.
+    return tuple(str(number) for number, _ in enumerate(Path("/dev").glob("nvidia[0-9]*")))
 
 
 def _quota() -> int:

@@ -21,12 +21,15 @@ def template(
     metric: str = "valid/error",
     better: Better = "lower",
     arguments: Sequence[tuple[str, Value]] = (),
+    *,
+    gpus: bool = False,
 ) -> str:
     """The text of a first study file for a training function.
 
     `parameters` are names with default values; None stands for a default that is not known. With no
     parameters, the file proposes a learning rate. `arguments` are others of the signature, which
-    the run does not fill in: what they could be stands in comments.
+    the run does not fill in: what they could be stands in comments. `gpus` says whether there are
+    accelerators: then a trial gets one.
     """
     found = [Found(name, default) for name, default in parameters]
     known = {name for name, _ in parameters}
@@ -36,7 +39,7 @@ def template(
     if arguments:
         what += _ARGUMENTS.format(names=", ".join(n for n, _ in arguments), name=arguments[0][0])
     budget = f"max_steps: {_STEPS}"
-    return _fill(study, what, lines, metric, better, budget, entries(proposed))
+    return _fill(study, what, lines, metric, better, budget, entries(proposed), gpus=gpus)
 
 
 def command_template(
@@ -49,13 +52,15 @@ def command_template(
     better: Better = "lower",
     lacking: Sequence[str] = (),
     variables: Mapping[str, Found] | None = None,
+    *,
+    gpus: bool = False,
 ) -> str:
     """The text of a first study file for a command.
 
     `parameters` are by their options, such as `--weight-decay`; `metrics` says where metrics are
     found, None that the program logs them itself, and nothing in it that this is not known.
     `lacking` are arguments without a name that are still to be written. A program without options
-    may read `variables`: what they could be stands in comments.
+    may read `variables`: what they could be stands in comments. With `gpus`, a trial gets one.
     """
     lines = entries([*parameters.values()], command=True)
     options = {found.name: option for option, found in parameters.items()}
@@ -90,7 +95,7 @@ def command_template(
         steps = _STEPS
     given = any(entry.content == "max_steps" for entry in places)
     budget = f"max_steps: {inline(steps)}" if given else "# max_seconds: 3600"
-    return _fill(study, what, lines, metric, better, budget, proposed)
+    return _fill(study, what, lines, metric, better, budget, proposed, gpus=gpus)
 
 
 def _argument(text: str | None, why: str) -> str:
@@ -115,6 +120,8 @@ def _fill(
     better: Better,
     budget: str,
     proposed: Sequence[Entry] = (),
+    *,
+    gpus: bool,
 ) -> str:
     far = "low" if better == "lower" else "high"
     return _TEXT.format(
@@ -123,6 +130,7 @@ def _fill(
         what=what,
         objective=inline({"metric": metric, "better": better}),
         budget=budget,
+        resources="resources: {gpus: 1}" if gpus else "# resources: {gpus: 1}",
         **{section: _section(section, lines, proposed) for section in _EXAMPLES},
     )
 
@@ -236,4 +244,7 @@ objective: {objective}
 
 # Trials for each setting: more of them search the nuisance parameters better.
 trials: 20
+
+# What one trial gets of the machine. It sees no GPU but those that it is given here.
+{resources}
 """
