@@ -23,45 +23,54 @@ def _seconds(value: float | None) -> float | None:
     return value
 
 
+File = Annotated[Path, typer.Argument(metavar="FILE", help="A study file.")]
+Workers = Annotated[
+    int | None,
+    typer.Option("--workers", "-w", help="Trials at a time [default: what fits].", metavar="N"),
+]
+Trials = Annotated[
+    int | None, typer.Option("--trials", help="Trials for each setting, in all.", metavar="N")
+]
+Inline = Annotated[
+    bool, typer.Option("--inline", help="Run trials in this process, one by one (debuggers).")
+]
+Join = Annotated[
+    bool, typer.Option("--join", help="Add workers to the process that runs this study.")
+]
+NewStudy = Annotated[
+    str | None,
+    typer.Option("--new-study", help="Run it as a child study of this name.", metavar="NAME"),
+]
+RetryFailed = Annotated[bool, typer.Option("--retry-failed", help="Try failed trials again.")]
+Grace = Annotated[
+    float,
+    typer.Option("--grace", help="Seconds to save and leave after Ctrl-C.", metavar="S", min=0),
+]
+StallTimeout = Annotated[
+    float | None,
+    typer.Option(
+        "--stall-timeout",
+        help="End a trial that reports nothing for so long [default: only warn].",
+        metavar="S",
+        callback=_seconds,
+    ),
+]
+ShareGpus = Annotated[
+    bool, typer.Option("--share-gpus", help="Use GPUs that other processes use, too.")
+]
+
+
 def run(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A study file.")],
-    workers: Annotated[
-        int | None,
-        typer.Option("--workers", "-w", help="Trials at a time [default: what fits].", metavar="N"),
-    ] = None,
-    trials: Annotated[
-        int | None,
-        typer.Option("--trials", help="Trials for each setting, in all.", metavar="N"),
-    ] = None,
-    inline: Annotated[
-        bool, typer.Option("--inline", help="Run trials in this process, one by one (debuggers).")
-    ] = False,
-    join: Annotated[
-        bool, typer.Option("--join", help="Add workers to the process that runs this study.")
-    ] = False,
-    new_study: Annotated[
-        str | None,
-        typer.Option("--new-study", help="Run it as a child study of this name.", metavar="NAME"),
-    ] = None,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try failed trials again.")
-    ] = False,
-    grace: Annotated[
-        float,
-        typer.Option("--grace", help="Seconds to save and leave after Ctrl-C.", metavar="S", min=0),
-    ] = 30.0,
-    stall_timeout: Annotated[
-        float | None,
-        typer.Option(
-            "--stall-timeout",
-            help="End a trial that reports nothing for so long [default: only warn].",
-            metavar="S",
-            callback=_seconds,
-        ),
-    ] = None,
-    share_gpus: Annotated[
-        bool, typer.Option("--share-gpus", help="Use GPUs that other processes use, too.")
-    ] = False,
+    file: File,
+    workers: Workers = None,
+    trials: Trials = None,
+    inline: Inline = False,
+    join: Join = False,
+    new_study: NewStudy = None,
+    retry_failed: RetryFailed = False,
+    grace: Grace = 30.0,
+    stall_timeout: StallTimeout = None,
+    share_gpus: ShareGpus = False,
     folder: Folder = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -97,6 +106,11 @@ def run(
 
         tables.console().print(tables.study(data, most=20))
         typer.echo(_farewell(ending, data, file))
+    raise typer.Exit(_code(ending, data))
+
+
+def _code(ending: Ending, data: dict[str, Any]) -> int:
+    """The exit code, and a sentence on the way if it is not the usual one."""
     if ending.paused:
         from tunebook.app.text import lines
 
@@ -108,8 +122,8 @@ def run(
     if word(ending) == "done" and not data["best"]:
         outcomes = ", ".join(f"{count} {kind}" for kind, count in data["outcomes"].items())
         typer.echo(f"No trial has a result: {outcomes}.", err=True)
-        raise typer.Exit(NO_RESULT)
-    raise typer.Exit(exit_code(ending))
+        return NO_RESULT
+    return exit_code(ending)
 
 
 def _farewell(ending: Ending, data: dict[str, Any], file: Path) -> str:
