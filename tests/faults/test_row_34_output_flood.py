@@ -56,13 +56,13 @@ def flood(folder: Path, kind: str, megabytes: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["text", "binary", "endless"])
-def test_memory_and_log_stay_small(tmp_path: Path, kind: str) -> None:
+def test_row_34_memory_and_log_of_a_command_stay_small(tmp_path: Path, kind: str) -> None:
     flood(tmp_path, kind, megabytes=40)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", ["text", "binary", "endless"])
-def test_a_gigabyte(tmp_path: Path, kind: str) -> None:
+def test_row_34_a_gigabyte_of_a_command(tmp_path: Path, kind: str) -> None:
     flood(tmp_path, kind, megabytes=1024)
 
 
