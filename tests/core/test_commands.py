@@ -141,6 +141,13 @@ def test_variables_must_be_free_and_differ() -> None:
     ]
 
 
+@pytest.mark.parametrize("name", ["bash_env", "ld_preload", "tunebook_dir", "tunebook_metrics"])
+def test_no_parameter_decides_what_else_is_run_or_where_it_is_kept(name: str) -> None:
+    command = Command(("a",), "environment")
+    (told,) = (text for _, text in command.problems(Space.of(fixed={name: "x"})))
+    assert told == f"the parameter {name!r} would replace the variable {name.upper()}; rename it"
+
+
 @pytest.mark.parametrize(
     "command",
     [

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tunebook.core.commands import RESERVED_VARIABLES
 from tunebook.core.errors import StudyError
 from tunebook.core.study import Resources
 from tunebook.execution import cgroups, slots
@@ -87,6 +88,7 @@ def test_what_a_program_finds_in_its_environment() -> None:
     assert environment["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
     assert {environment[name] for name in slots.THREAD_VARIABLES} == {"3"}
     assert Slot().environment()["CUDA_VISIBLE_DEVICES"] == ""
+    assert environment.keys() <= RESERVED_VARIABLES
 
 
 @pytest.mark.parametrize(

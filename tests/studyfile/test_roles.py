@@ -94,6 +94,14 @@ def test_for_every_program(name: str, default: Value, expected: dict[str, Any]) 
         ("data_dir", "data", "fixed", LEFT),
         ("num_workers", 4, "fixed", LEFT),
         ("device", "cuda", "fixed", LEFT),
+        ("local_rank", 1, "fixed", LEFT),
+        ("node-rank", 0, "fixed", LEFT),
+        ("world_size", 1, "fixed", LEFT),
+        ("rank", 0, "fixed", LEFT),
+        ("rank", -1, "fixed", LEFT),
+        ("rank", None, "fixed", LEFT),
+        ("rank", 8, "fixed", 8),
+        ("lora.rank", 8, "fixed", 8),
         ("log_interval", 10, "fixed", LEFT),
         ("wandb_project", "x", "fixed", LEFT),
         ("anything", None, "fixed", LEFT),
@@ -103,6 +111,17 @@ def test_for_commands(name: str, default: Value, section: str, content: str | No
     (entry,) = entries([Found(name, default)], command=True)
     assert (entry.section, entry.content) == (section, content)
     assert entry.comment
+
+
+def test_what_a_rank_was_taken_for_is_said() -> None:
+    comments = [
+        entry.comment for n in (0, 8) for entry in entries([Found("rank", n)], command=True)
+    ]
+    assert comments == [
+        "left to the program: taken for the number of a process; if it is a size, as of LoRA, "
+        "write its value",
+        "taken for a size, as of LoRA; if it numbers a process, remove it",
+    ]
 
 
 def test_a_function_is_given_these_by_its_run() -> None:

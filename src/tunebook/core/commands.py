@@ -22,12 +22,16 @@ STDOUT = "stdout"
 # What every trial has; a parameter of the same name comes first.
 PLACES = ("seed", "run_dir", "checkpoint_dir", "port")
 BUDGETS = ("max_steps", "max_examples", "max_seconds")
-# Variables that mean something to the system, or are a slot's to set.
+# Variables that mean something to the system or to tunebook, or are a slot's to set.
 RESERVED_VARIABLES = frozenset(
     (
         *("PATH", "HOME", "USER", "SHELL", "PWD", "LANG", "TERM", "TMPDIR", "IFS", "ENV"),
-        *("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "CUDA_VISIBLE_DEVICES"),
-        *("OMP_NUM_THREADS", "MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK"),
+        *("BASH_ENV", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "LD_PRELOAD", "LD_AUDIT"),
+        *("CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "OMP_NUM_THREADS", "MKL_NUM_THREADS"),
+        *("OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"),
+        *("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE", "LOCAL_RANK"),
+        *("TUNEBOOK_DIR", "TUNEBOOK_ATTEMPTS", "TUNEBOOK_ATTEMPT", "TUNEBOOK_METRICS"),
+        "TUNEBOOK_PARAMS",
     )
 )
 _PART = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")

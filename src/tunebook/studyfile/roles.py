@@ -117,7 +117,10 @@ _COMMAND_RULES = _table(
         "(?:train_|valid_|val_|test_)?data(?:set)?_?(?:dir|path|root|file|folder)|data|root": (
             rules.left(_READ)
         ),
-        "device|gpus?|cuda|local_rank|rank|world_size|host|port|master_.*": rules.left(_READ),
+        "device|gpus?|cuda|(?:local|global|node)_rank|world_size|host|port|master_.*": (
+            rules.left(_READ)
+        ),
+        "rank": rules.rank,
         "(?:num_|n_)?(?:workers|threads|procs)|verbose|debug|quiet|resume(?:_from)?|config": (
             rules.left(_NOT_LEARNT)
         ),

@@ -168,6 +168,14 @@ def max_steps(found: Found) -> list[Entry]:
     return [Entry(PLACE, found.name, "max_steps", "the budget of a trial")]
 
 
+def rank(found: Found) -> list[Entry]:
+    # The first of several processes is 0, and -1 stands for one alone: a size is neither.
+    if _is_number(found.default, above=0):
+        return fixed(found, "taken for a size, as of LoRA; if it numbers a process, remove it")
+    why = "taken for the number of a process; if it is a size, as of LoRA, write its value"
+    return left(why)(found)
+
+
 def left(why: str) -> Rule:
     def rule(found: Found) -> list[Entry]:
         return [Entry("fixed", found.name, None, f"left to the program: {why}")]
