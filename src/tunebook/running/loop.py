@@ -53,38 +53,55 @@ def run_study(
     ledger = Ledger(store.results(study.name, metrics=()), policy, code)
     # These may have died with the machine, or have run other code: no sign of a broken program.
     left_behind = {attempt.token for attempt in ledger.unfinished()}
-    all_taken = deaf = False
-
-    def attempts() -> Iterator[Attempt | Wait]:
-        nonlocal all_taken, deaf
-        try:
-            yield from proposals(study, sampler, store, ledger, code, lambda: breaker.tripped, room)
-            all_taken = True
-        except (StoreFull, StoreLocked):
-            if interrupts.count == 0:
-                raise
-            deaf = True
+    listening = _Listening(store, interrupts, notice)
+    found = proposals(study, sampler, store, ledger, code, lambda: breaker.tripped, room)
 
     def decide(event: Event) -> Decision:
         return interrupts.decision if isinstance(event, Tick) else Decision.GO_ON
 
-    for event in executor.run(program, attempts(), decide):
+    for event in executor.run(program, listening.attempts(found), decide):
         if isinstance(event, Tick):
             # Where every trial waits for room none is proposed, and nobody else would tell.
             room()
-        try:
-            accepted = not deaf and store.append(event)
-        except (StoreFull, StoreLocked):
-            if interrupts.count == 0:
-                raise
-            # The user leaves, and the book cannot be written. To keep later events without this one
-            # would leave a hole: the spools have them all, for the next run.
-            accepted, deaf = False, True
-            notice("Leaving: what trials tell from now on is taken into the book by the next run")
-        if accepted:
+        if listening.append(event):
             ledger.note(event)
             if not isinstance(event, Tick) and event.attempt.token not in left_behind:
                 breaker.note(event)
             watch(event)
     # An executor that leaves proposals untaken was interrupted, by a signal or in its own process.
-    return Ending(interrupts.count > 0 or not all_taken, breaker.reason)
+    return Ending(interrupts.count > 0 or not listening.all_taken, breaker.reason)
+
+
+class _Listening:
+    """Takes events into the book, until the user leaves while it cannot be written.
+
+    To keep later events without that one would leave a hole: the spools have them all, for the next
+    run.
+    """
+
+    def __init__(self, store: Store, interrupts: Interrupts, notice: Callable[[str], None]) -> None:
+        self.all_taken = False
+        self._store = store
+        self._interrupts = interrupts
+        self._notice = notice
+        self._deaf = False
+
+    def attempts(self, found: Iterator[Attempt | Wait]) -> Iterator[Attempt | Wait]:
+        """Proposals, of which none comes once the user has left."""
+        try:
+            yield from found
+            self.all_taken = True
+        except (StoreFull, StoreLocked):
+            if self._interrupts.count == 0:
+                raise
+            self._deaf = True
+
+    def append(self, event: Event) -> bool:
+        try:
+            return not self._deaf and self._store.append(event)
+        except (StoreFull, StoreLocked):
+            if self._interrupts.count == 0:
+                raise
+            self._deaf = True
+        self._notice("Leaving: what trials tell from now on is taken into the book by the next run")
+        return False
