@@ -9,16 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 from tunebook.core.domains import Value
+from tunebook.core.expressions import BINARY
 
 _MOST = 2**63
 _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
+    **BINARY,
     ast.LShift: operator.lshift,
 }
 

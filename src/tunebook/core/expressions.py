@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError, did_you_mean
 
-_BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
+BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -87,7 +87,7 @@ def _names(node: ast.expr) -> list[str]:
             return []
         case ast.UnaryOp(op=op) if type(op) in _UNARY:
             return _names(node.operand)
-        case ast.BinOp(op=op) if type(op) in _BINARY:
+        case ast.BinOp(op=op) if type(op) in BINARY:
             return _names(node.left) + _names(node.right)
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
             return [name for argument in arguments for name in _names(argument)]
@@ -102,11 +102,11 @@ def _evaluate(node: ast.expr, values: Mapping[str, Value]) -> float:
             return _look_up(_dotted(node), values)
         case ast.UnaryOp(op=op) if type(op) in _UNARY:
             return _UNARY[type(op)](_evaluate(node.operand, values))
-        case ast.BinOp(op=op) if type(op) in _BINARY:
+        case ast.BinOp(op=op) if type(op) in BINARY:
             left, right = _evaluate(node.left, values), _evaluate(node.right, values)
             if isinstance(op, ast.Pow) and left and math.log2(abs(left)) * right > _MOST_BITS:
                 raise ValueError("the power is too large")
-            return _BINARY[type(op)](left, right)
+            return BINARY[type(op)](left, right)
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]) if name in _FUNCTIONS:
             return _FUNCTIONS[name](*(_evaluate(argument, values) for argument in arguments))
     raise _refusal(node)
