@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tunebook.core.commands import OverrideStyle
@@ -68,20 +68,13 @@ def command_template(
     places = [entry for entry in lines if entry.section == PLACE]
     passed = [e.name for e in lines if e.content is not None and e.section in _PASSED]
     unlike = [n for n in passed if n in options and not _fits(n, options[n], style)]
-    command: list[tuple[str | None, str]] = [
-        *((inline(_escaped(argument)), "") for argument in arguments)
-    ]
-    command += [
-        (None, f"{name}: the program needs this argument; write it here") for name in lacking
-    ]
-    command += [(inline(f"{options[e.name]}={{{e.content}}}"), e.comment) for e in places]
-    if style == "hydra":
-        command.append((inline("hydra.run.dir='{run_dir}'"), "where Hydra puts its files"))
-    command += [(inline(f"{options[name]}={{{name}}}"), "") for name in unlike]
     rest = [name for name in passed if name in options and name not in unlike]
-    example = f"the other parameters, such as {_example(rest[0], style)}" if rest else ""
-    if style != "environment":
-        command.append((inline("{overrides}"), example))
+    command = [
+        *((inline(_escaped(argument)), "") for argument in arguments),
+        *((None, f"{n}: the program needs this argument; write it here") for n in lacking),
+        *((inline(f"{options[e.name]}={{{e.content}}}"), e.comment) for e in places),
+        *_by_style(style, [(name, options[name]) for name in unlike], rest),
+    ]
     proposed = entries([*(variables or {}).values()], command=True)
     what = _COMMAND.format(
         command="\n".join(_argument(text, why) for text, why in command),
@@ -90,12 +83,29 @@ def command_template(
     )
     if style == "environment":
         what = _variables(variables or {}, proposed) + what
-    steps = next((values[e.name] for e in places if e.content == "max_steps"), None)
+    steps = [values[entry.name] for entry in places if entry.content == "max_steps"]
+    budget = _budget(steps[0]) if steps else "# max_seconds: 3600"
+    return _fill(study, what, lines, metric, better, budget, proposed, gpus=gpus)
+
+
+def _by_style(
+    style: OverrideStyle, unlike: Sequence[tuple[str, str]], rest: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Arguments that pass parameters; those `unlike` what the style writes stand by themselves."""
+    if style == "hydra":
+        yield inline("hydra.run.dir='{run_dir}'"), "where Hydra puts its files"
+    for name, option in unlike:
+        yield inline(f"{option}={{{name}}}"), ""
+    if style != "environment":
+        example = f"the other parameters, such as {_example(rest[0], style)}" if rest else ""
+        yield inline("{overrides}"), example
+
+
+def _budget(steps: Value) -> str:
+    """As many steps as the program makes by itself, where that is known."""
     if isinstance(steps, str) or not steps or steps < 0:
         steps = _STEPS
-    given = any(entry.content == "max_steps" for entry in places)
-    budget = f"max_steps: {inline(steps)}" if given else "# max_seconds: 3600"
-    return _fill(study, what, lines, metric, better, budget, proposed, gpus=gpus)
+    return f"max_steps: {inline(steps)}"
 
 
 def _argument(text: str | None, why: str) -> str:
