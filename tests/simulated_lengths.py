@@ -42,12 +42,13 @@ def followed(
     subject: Subject | None = None,
 ) -> tuple[Longer, list[Study]]:
     subject = subject or subject_of({"lr": 0.1}, KNOBS, steps=50, seed=seed)
-    return _ended(lengthened(subject, GUESS, longest, goal="?"), train)
+    return ended(lengthened(subject, GUESS, longest, goal="?"), train)
 
 
-def _ended(
+def ended(
     procedure: Generator[Study, Results, Longer], train: Training
 ) -> tuple[Longer, list[Study]]:
+    """What came of making trainings longer, and the studies that it took."""
     studies: list[Study] = []
     try:
         study = next(procedure)

@@ -12,7 +12,7 @@ from tunebook.procedures.steps.longer_words import LONGER, answer, because
 def said(train: Training, steps: int = 50, longest: int | None = None) -> tuple[Finding, str]:
     subject = subject_of({"lr": 0.1}, KNOBS, steps=steps)
     made, _ = followed(train, longest=longest, subject=subject)
-    return answer(subject, made), because(made)
+    return answer(subject, made), because(subject, made)
 
 
 def test_the_fewest_steps_beyond_which_nothing_is_gained() -> None:
@@ -82,10 +82,3 @@ def test_a_loss_is_told_as_one() -> None:
         return {"valid/error": [0.1 + steps / 1e4]}
 
     assert "twice as many lose 0.01 (standard error" in said(train)[0].sentence
-
-
-def test_a_rate_far_below_the_fastest_is_told() -> None:
-    subject = subject_of({"lr": 0.1}, KNOBS, steps=50)
-    made, _ = followed(improves(400, noise=0.0), subject=subject)
-    assert "0.5 fitted the training set fastest: a rate" in answer(subject, made, 0.5).advice
-    assert "fastest" not in answer(subject, made, 0.2).advice

@@ -209,6 +209,31 @@ def test_the_study_s_own_training_has_the_last_word() -> None:
     ]
 
 
+@pytest.mark.parametrize("best", [0.001, 0.1])
+def test_a_rate_that_is_far_off_is_not_made_up_for_by_steps(best: float) -> None:
+    """Planted: at the start's rate the study's own training would gain to the last."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        if not config["dropout"]:
+            return learns(best)(config, seed, steps)
+        if config["lr"] == START["lr"]:
+            value = 0.5 - 1e-4 * steps
+        else:
+            value = 0.1 + 1e-5 * np.random.default_rng([seed, steps]).normal()
+        return {"valid/error": Curve.of([steps], [value])}
+
+    answer, studies = asked(train, {"max_steps": 1000}, steps=1000)
+    assert [s.name.rpartition(".")[2] for s in studies if ".sweep" not in s.name][:2] == [
+        "rates",
+        "own-1",
+    ]
+    longer = answer.findings[0]
+    assert longer.question.key == "probe-steps-longer" and answer.edits == ()
+    assert f"Tune lr first: {best:g} is better than 0.01." in longer.advice
+    # What comes next follows from the results alone.
+    assert asked(train, {"max_steps": 1000}, steps=1000)[1] == studies
+
+
 def test_a_guess_that_is_enough_is_proposed() -> None:
     answer, _ = asked(learns(), {"max_steps": 1000}, steps=200)
     (edit,) = answer.edits

@@ -19,6 +19,7 @@ from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.study import Study
+from tunebook.procedures.steps.rates import Rates, compared, is_far
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import readings_of
 from tunebook.stats.samples import standard_error
@@ -71,12 +72,16 @@ class Rung:
 
 @dataclass(frozen=True, slots=True)
 class Longer:
-    """Ever longer trainings of the study's own, from the first guess up to `longest` steps."""
+    """Ever longer trainings of the study's own, from the first guess up to `longest` steps.
+
+    `rates` is how their learning rate was chosen, where the start's was far from the fastest.
+    """
 
     metric: Metric
     guess: int
     longest: int
     rungs: tuple[Rung, ...] = ()
+    rates: Rates | None = None
 
     def gain(self, shorter: int, longer: int) -> Gain | None:
         """What one rung gains over another; None where fewer than two seeds tell."""
@@ -134,16 +139,29 @@ class Longer:
 
 
 def lengthened(
-    subject: Subject, guess: int, longest: int | None, *, goal: str
+    subject: Subject,
+    guess: int,
+    longest: int | None,
+    *,
+    goal: str,
+    fastest: float | None = None,
 ) -> Generator[Study, Results, Longer]:
     """Train the study's own configuration ever longer; for `yield from` in a procedure.
 
-    `longest` caps the steps of a trial. All together take at most 15 times the guess on each seed.
+    `longest` caps the steps of a trial. All together take at most 15 times the guess on each seed,
+    and twice more where the start's rate is far from `fastest`, which fitted the training set in
+    the fewest steps: then the better of both is trained longer.
     """
     cap = FACTORS[-1] * guess if longest is None else longest
     made = Longer(subject.study.objective.metric, guess, cap)
     if FACTORS[1] * guess > cap:
         return made
+    own: dict[str, Value] = {}
+    if fastest is not None and is_far(subject.number("learning_rate"), fastest):
+        planned = _planned(subject, guess)
+        rates = yield from compared(subject, fastest, guess, planned, goal=goal, seeds=SEEDS)
+        made = replace(made, rates=rates)
+        own = {subject.name("learning_rate"): rates.better} if rates.is_other else {}
     for factor in FACTORS:
         still = made.is_known and made.enough == len(made.rungs) - 1
         if factor * guess > cap or (factor == FACTORS[-1] and not still):
@@ -151,7 +169,7 @@ def lengthened(
         results = yield subject.listed(
             f"{STAGE}-{factor}",
             [{}] * SEEDS,
-            _planned(subject, factor * guess),
+            {**_planned(subject, factor * guess), **own},
             goal=goal,
             steps=factor * guess,
             seeds_of=STAGE,

@@ -9,6 +9,7 @@ from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import listed
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.steps.longer import FACTORS, SEEDS, Gain, Longer, Rung
+from tunebook.procedures.steps.rates import FAR, Rates
 from tunebook.procedures.steps.words import FIRST_GUESS, NEVER_TUNE
 from tunebook.procedures.subjects import Subject
 
@@ -21,18 +22,15 @@ METHOD: Final = (
     "the study's own schedule, regularisation and learning rate, on the same seeds at every "
     "length; the fewest steps over which no more gain above one standard error of the paired "
     "differences. Where more steps do nothing, one answer in three is longer than the guess all "
-    "the same, and one probe in ten tries 8 times as many"
+    f"the same, and one probe in ten tries 8 times as many. A rate that is {FAR:g} times above or "
+    "below the fastest of the sweep is tried beside that, for the guess, and the better of both "
+    "is trained longer"
 )
-# A rate that is so many times smaller than the fastest makes training long by itself.
-FAR_BELOW: Final = 3.0
 MAY_HELP: Final = "more steps may still help"
 
 
-def answer(subject: Subject, made: Longer, fastest: float | None = None) -> Finding:
-    """The fewest steps beyond which the study's own training gains nothing above noise.
-
-    `fastest` is the rate that fitted the training set in the fewest.
-    """
+def answer(subject: Subject, made: Longer) -> Finding:
+    """The fewest steps beyond which the study's own training gains nothing above noise."""
     again = f"tunebook probe steps {subject.file}"
     if not made.rungs:
         return _unknown(
@@ -48,7 +46,7 @@ def answer(subject: Subject, made: Longer, fastest: float | None = None) -> Find
             "rate that works first: tunebook probe stability.",
         )
     have, steps = subject.steps, made.steps
-    sentence = f"{_results(subject, made)}{_conclusion(made)}"
+    sentence = f"{_chosen(subject, made)}{_results(subject, made)}{_conclusion(made)}"
     advice = [_further(made, again)] if made.may_gain else []
     if have is not None and have < steps:
         verdict = Verdict.WATCH
@@ -56,10 +54,11 @@ def answer(subject: Subject, made: Longer, fastest: float | None = None) -> Find
     else:
         verdict = Verdict.WATCH if made.may_gain else Verdict.GOOD
         sentence += f" The study's {shown(have)} are enough for that." if have else ""
-    if fastest is not None and fastest >= FAR_BELOW * _rate(subject):
-        advice.append(
-            f"{shown(fastest)} fitted the training set fastest: a rate nearer to that may need "
-            "fewer steps."
+    if made.rates is not None and made.rates.is_other:
+        advice.insert(
+            0,
+            f"Tune {subject.name('learning_rate')} first: {shown(made.rates.better)} is better "
+            f"than {shown(made.rates.start)}.",
         )
     numbers = {"guess": float(made.guess), "steps": float(steps), "total": float(made.total)}
     return Finding(
@@ -67,22 +66,52 @@ def answer(subject: Subject, made: Longer, fastest: float | None = None) -> Find
     )
 
 
-def because(made: Longer) -> str:
+def because(subject: Subject, made: Longer) -> str:
     """Why a trial should have these steps, for the study file."""
     if not made.is_known:
         return FIRST_GUESS
+    at = ""
+    if made.rates is not None and made.rates.is_other:
+        name, rates = subject.name("learning_rate"), made.rates
+        at = f", at {name} {shown(rates.better)} instead of {shown(rates.start)}"
     if made.may_gain:
-        return f"The longest training that was tried was the best: {MAY_HELP}."
-    return "The fewest steps beyond which longer training gained nothing above noise."
+        return f"The longest training that was tried was the best{at}: {MAY_HELP}."
+    return f"The fewest steps beyond which longer training gained nothing above noise{at}."
+
+
+def _chosen(subject: Subject, made: Longer) -> str:
+    """How the learning rate was chosen, where that was to be chosen."""
+    rates = made.rates
+    if rates is None:
+        return ""
+    name = subject.name("learning_rate")
+    both = [
+        f"{_result(rates, rate, made)} at {shown(rate)}" for rate in (rates.start, rates.fastest)
+    ]
+    return (
+        f"The start's {name}, {shown(rates.start)}, is far from {shown(rates.fastest)}, which "
+        f"fitted the training set fastest; over {shown(rates.steps)} steps the study's own "
+        f"training has a mean {made.metric.name} of {listed(both)}, so {shown(rates.better)} was "
+        "trained longer. "
+    )
+
+
+def _result(rates: Rates, rate: float, made: Longer) -> str:
+    loss = rates.losses.get(rate, math.nan)
+    return (
+        shown(loss if made.metric.better == "lower" else -loss)
+        if math.isfinite(loss)
+        else "nothing"
+    )
 
 
 def _results(subject: Subject, made: Longer) -> str:
     """`The study's own training has valid/error 0.07 after 100 steps and 0.05 after 200`."""
-    name = subject.knobs.learning_rate
+    name, rate = subject.knobs.learning_rate, _rate(subject, made)
     told = [f"{_mean(rung, made)} after {shown(rung.steps)}" for rung in made.rungs]
     told[0] += " steps"
     return (
-        f"With its own schedule and regularisation and {name} {shown(_rate(subject))}, the study's "
+        f"With its own schedule and regularisation and {name} {shown(rate)}, the study's "
         f"training has a mean {made.metric.name} of {listed(told, most=len(FACTORS))}, on "
         f"{SEEDS} seeds."
     )
@@ -127,8 +156,8 @@ def _each(made: Longer) -> str:
     return f"{SEEDS} each of {tried} steps"
 
 
-def _rate(subject: Subject) -> float:
-    return subject.number("learning_rate")
+def _rate(subject: Subject, made: Longer) -> float:
+    return subject.number("learning_rate") if made.rates is None else made.rates.better
 
 
 def _unknown(sentence: str, advice: str) -> Finding:

@@ -77,7 +77,11 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     if guess is not None and subject.knobs.steps_unit == "steps":
         longest = options.get("longest")
         made_longer = yield from lengthened(
-            subject, guess, None if longest is None else int(longest), goal=longer_words.LONGER.text
+            subject,
+            guess,
+            None if longest is None else int(longest),
+            goal=longer_words.LONGER.text,
+            fastest=made.best,
         )
     return _answer(subject, found, finding, guess, made_longer)
 
@@ -90,9 +94,9 @@ def _answer(
     advised, because = guess, words.FIRST_GUESS
     if longer is not None:
         # What to do comes before where it began.
-        findings.insert(0, longer_words.answer(subject, longer, found.sweep.best))
+        findings.insert(0, longer_words.answer(subject, longer))
         figures += longer_pictures.picture(longer)
-        advised, because = longer.steps, longer_words.because(longer)
+        advised, because = longer.steps, longer_words.because(subject, longer)
     findings += [later] if later else []
     edits = words.edits(subject, advised, later, because)
     retune = words.retune(subject) if edits else ()

@@ -1,0 +1,131 @@
+"""At which rate the study's own training is made longer: planted starts, and what came of both."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from simulated_lengths import GUESS, LOST, ended
+from simulated_probes import Made, Training, results_of, subject_of
+from tunebook.core.curves import Curve
+from tunebook.core.knobs import Knobs
+from tunebook.core.space import Config
+from tunebook.procedures.steps.longer import SEEDS, Longer, lengthened
+from tunebook.procedures.steps.longer_words import answer, because
+from tunebook.procedures.steps.rates import Rates, is_far
+
+KNOBS = Knobs(learning_rate="lr")
+START = 0.1
+
+
+def slow_away_from(best: float) -> Training:
+    """Results improve until 200 steps at the best rate, and ever later the further away."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        away = abs(math.log10(float(config["lr"] or 0) / best))
+        value = 0.1 + 0.02 * max(math.log2(200 * 64**away / steps), 0.0) + 0.05 * away
+        return {"valid/error": Curve.of([steps], [value])}
+
+    return train
+
+
+def made_of(train: Training, fastest: float | None) -> tuple[Longer, list[str]]:
+    subject = subject_of({"lr": START}, KNOBS, steps=50)
+    made, studies = ended(lengthened(subject, GUESS, None, goal="?", fastest=fastest), train)
+    return made, [study.name.rpartition(".")[2] for study in studies]
+
+
+@pytest.mark.parametrize("fastest", [0.01, 1.0])
+def test_a_start_too_high_or_too_low_does_not_decide(fastest: float) -> None:
+    """By its own rate alone either would be lengthened to the last."""
+    alone, _ = made_of(slow_away_from(fastest), None)
+    assert alone.steps == 8 * GUESS and alone.may_gain
+    made, stages = made_of(slow_away_from(fastest), fastest)
+    assert stages == ["rates", "own-1", "own-2", "own-4"]
+    assert made.rates is not None and made.rates.better == fastest
+    assert made.steps == 2 * GUESS and not made.may_gain
+
+
+@pytest.mark.parametrize("fastest", [START, 0.2, 0.05])
+def test_a_healthy_start_is_trained_as_it_is(fastest: float) -> None:
+    made, stages = made_of(slow_away_from(START), fastest)
+    assert stages == ["own-1", "own-2", "own-4"]
+    assert made.rates is None and made.steps == 2 * GUESS
+    assert made_of(slow_away_from(START), None) == (made, stages)
+
+
+def test_a_start_that_is_far_and_better_all_the_same_stays() -> None:
+    made, stages = made_of(slow_away_from(START), 0.01)
+    assert made.rates is not None and not made.rates.is_other
+    assert stages[0] == "rates" and made.steps == 2 * GUESS
+    subject = subject_of({"lr": START}, KNOBS, steps=50)
+    assert "so 0.1 was trained longer." in answer(subject, made).sentence
+    assert "Tune lr" not in answer(subject, made).advice
+    assert "instead" not in because(subject, made)
+
+
+def test_the_better_rate_is_told() -> None:
+    made, _ = made_of(slow_away_from(0.01), 0.01)
+    subject = subject_of({"lr": START}, KNOBS, steps=50)
+    found = answer(subject, made)
+    assert found.sentence.startswith(
+        "The start's lr, 0.1, is far from 0.01, which fitted the training set fastest; over 100 "
+        "steps the study's own training has a mean valid/error of 0.29 at 0.1 and 0.12 at 0.01, "
+        "so 0.01 was trained longer. With its own schedule and regularisation and lr 0.01, the "
+    )
+    assert found.advice == (
+        "Tune lr first: 0.01 is better than 0.1. Give trials 200 steps; they have 50. Never tune "
+        "the number of steps itself."
+    )
+    assert because(subject, made) == (
+        "The fewest steps beyond which longer training gained nothing above noise, at lr 0.01 "
+        "instead of 0.1."
+    )
+
+
+def test_a_rate_that_comes_to_nothing_is_not_taken() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return LOST if config["lr"] == START else slow_away_from(1.0)(config, seed, steps)
+
+    made, _ = made_of(train, 1.0)
+    assert made.rates is not None and made.rates.better == 1.0
+    assert (
+        "of nothing at 0.1 and 0.12 at 1,"
+        in answer(subject_of({"lr": START}, KNOBS, steps=50), made).sentence
+    )
+
+
+def test_both_rates_have_the_same_seeds_and_the_guess() -> None:
+    subject = subject_of({"lr": START}, KNOBS, steps=50)
+    _, studies = ended(
+        lengthened(subject, GUESS, None, goal="?", fastest=1.0), slow_away_from(START)
+    )
+    first = studies[0]
+    assert first.budget is not None and first.budget.amount == GUESS and first.trials == SEEDS
+    trials = [record.trial for record in results_of(first, slow_away_from(START))]
+    seeds = {rate: [t.seed for t in trials if t.config["lr"] == rate] for rate in (0.1, 1.0)}
+    assert seeds[0.1] == seeds[1.0] and len(set(seeds[1.0])) == SEEDS
+
+
+@pytest.mark.parametrize(
+    ("losses", "better"),
+    [
+        ({0.1: 0.3, 1.0: 0.2}, 1.0),
+        ({0.1: 0.2, 1.0: 0.2}, 0.1),
+        ({0.1: math.nan, 1.0: 0.2}, 1.0),
+        ({0.1: math.inf, 1.0: math.inf}, 0.1),
+        ({0.1: 0.2, 1.0: math.nan}, 0.1),
+        ({1.0: 0.2}, 1.0),
+        ({}, 0.1),
+    ],
+)
+def test_the_start_stays_unless_the_other_is_better(
+    losses: dict[float, float], better: float
+) -> None:
+    assert Rates(0.1, 1.0, 100, losses).better == better
+
+
+def test_three_times_is_far_on_either_side() -> None:
+    assert is_far(0.31, 0.1) and is_far(0.1, 0.31)
+    assert not is_far(0.29, 0.1) and not is_far(0.1, 0.29)
