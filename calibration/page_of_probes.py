@@ -22,6 +22,7 @@ def of_probes(rows: Sequence[Row]) -> dict[str, object]:
         **_throughput(kinds["times"], kinds["throughput"]),
         **_rest(kinds["leak"], kinds["variance"], kinds["goal"]),
         **_stability(kinds["stability"]),
+        **_promises(kinds["promise"]),
     }
 
 
@@ -147,6 +148,18 @@ def _stability(rows: Sequence[Row]) -> dict[str, object]:
                 for sd, rho in noises
                 if (own := [r for r in rows if (r["what"], r["sd"], r["rho"]) == (what, sd, rho)])
             ),
+        ),
+    }
+
+
+def _promises(rows: Sequence[Row]) -> dict[str, object]:
+    equal = [row for row in rows if row["what"] == "equal rates"]
+    head = ["rates", "studies", "p ≤ 0.05", "p ≤ 0.2"]
+    return {
+        "promise_alarms": share(_sum(equal, "problem"), _sum(equal, "studies")),
+        "promise_watches": share(_sum(equal, "watch"), _sum(equal, "studies")),
+        "promises": table(
+            head, ([row[k] for k in ("what", "studies", "problem", "watch")] for row in rows)
         ),
     }
 

@@ -19,13 +19,21 @@ import numpy as np
 import rcp
 from records import RESULTS, load, save
 from simulation import FIRST_CALIBRATION_SEED
+from tunebook.core.curves import Curve
+from tunebook.core.evidence import Reading, Standing
+from tunebook.core.objective import Metric
+from tunebook.core.results import AttemptRecord, TrialRecord
+from tunebook.core.space import Setting
+from tunebook.core.trials import FromSequence, Outcome, OutcomeKind, Trial
+from tunebook.diagnosis.judging import PROBLEM_BUDGET, WATCH_BUDGET
+from tunebook.procedures.stability import courses
+from tunebook.stats.beyond import gain_beyond_p
 from tunebook.stats.critical_batch import BatchScaling, batch_scaling
 from tunebook.stats.goal_steps import step_of_goal
 from tunebook.stats.growth import growth
 from tunebook.stats.instability import loss_spikes
 from tunebook.stats.periodicity import ar1_noise
 from tunebook.stats.samples import pooled_sd
-from tunebook.stats.stability import training_stability
 from tunebook.stats.step_times import step_times
 from tunebook.stats.threads import one_thread
 from tunebook.stats.throughput import affine_time, saturation
@@ -34,6 +42,7 @@ from tunebook.stats.variance import seeds_needed, variance_components
 # Apart from the seeds of the other scripts.
 FIRST_SEED = FIRST_CALIBRATION_SEED + 5_000_000
 Rows: TypeAlias = Iterator[dict[str, Any]]
+_LOSS = Metric("train/loss")
 
 
 def critical_batches(studies: int) -> Rows:
@@ -205,19 +214,34 @@ def _shapes(n: int) -> dict[str, tuple[np.ndarray, str]]:
     }
 
 
+def _reading(loss: np.ndarray) -> Reading:
+    trial = Trial("simulated", 1, Setting(), {}, 1, FromSequence(0))
+    attempt = AttemptRecord(1, "", "", outcome=Outcome(OutcomeKind.COMPLETE, "finished"))
+    curve = Curve.of(np.arange(1, len(loss) + 1), loss)
+    return Reading(TrialRecord(trial, (attempt,), {_LOSS.name: curve}), Standing.MEASURED)
+
+
 def stabilities(studies: int) -> Rows:
-    """Kinds of training losses, beside what `loss_spikes` finds of them."""
-    for n, rho, sd in itertools.product((100, 500), (0.0, 0.5, 0.9), (0.05, 0.2)):
+    """Kinds of trainings as the probes see them, beside what `loss_spikes` finds of them.
+
+    Losses fall by a factor of 1.7 to 200; what is usual comes from two healthy trainings.
+    """
+    for n, rho, sd in itertools.product((100, 500), (0.0, 0.5, 0.9), (0.05, 0.2, 0.4)):
         for name, (factor, kind) in _shapes(n).items():
             counts: Counter[str] = Counter()
             for seed in range(studies):
                 rng = np.random.default_rng(FIRST_SEED + seed)
-                floor, fall = rng.uniform(0.05, 0.6), n * rng.uniform(0.03, 0.5)
+                floor, fall = 10 ** rng.uniform(-2.3, -0.2), n * rng.uniform(0.03, 0.5)
                 trend = 2.3 * (floor + (1.0 - floor) * np.exp(-np.arange(n) / fall))
-                loss = trend * np.exp(sd * ar1_noise(rho, 1, n, FIRST_SEED + seed)[0]) * factor
-                found = training_stability(range(n), loss)
+                noise = np.exp(sd * ar1_noise(rho, 3, n, FIRST_SEED + seed))
+                compared = courses.usual(
+                    [_reading(trend * noise[1]), _reading(trend * noise[2])], _LOSS
+                )
+                assert compared is not None
+                loss = trend * noise[0] * factor
+                found = courses.course(_reading(loss), _LOSS, compared, n)
                 assert found is not None
-                counts["unstable"] += found.kind.value != "stable"
+                counts["unstable"] += not found.is_stable
                 counts["right"] += found.kind.value.startswith(kind)
                 counts["spikes"] += bool(loss_spikes(range(n), loss))
             yield {
@@ -229,6 +253,33 @@ def stabilities(studies: int) -> Rows:
                 "studies": studies,
                 **{key: counts[key] for key in ("unstable", "right", "spikes")},
             }
+
+
+def promises(studies: int) -> Rows:
+    """What results at 7 rates promise at twice the best: results in standard deviations of a seed.
+
+    A bowl has its bottom at the fifth rate, a fall is cut off by an edge after it.
+    """
+    number = np.arange(7.0)
+    cut = np.where(number > 4, 1e3, 0.0)
+    shapes = {"equal rates": 0.0 * number}
+    shapes |= {f"a bowl, {c} sd one rate off": c * (number - 4) ** 2 for c in (1, 3, 10)}
+    shapes |= {f"a bowl, {c} sd, and an edge": c * (number - 4) ** 2 + cut for c in (1, 3, 10)}
+    shapes |= {f"a fall by {s} sd a rate to an edge": -s * number + cut for s in (3, 6, 12, 25)}
+    for name, truth in shapes.items():
+        found = []
+        for seed in range(studies):
+            rng = np.random.default_rng(FIRST_SEED + seed)
+            each = truth[:, None] + rng.standard_normal((7, 3))
+            means = each.mean(axis=1)
+            good = np.argsort(means)[:4]
+            error = math.sqrt(float(np.mean(each[good].var(axis=1, ddof=1))) / 3)
+            at = np.log(10.0) * number / 3
+            twice = float(at[int(np.argmin(means))]) + math.log(2.0)
+            found.append(gain_beyond_p(at, means, error, 6, twice))
+        counts = {"problem": PROBLEM_BUDGET, "watch": WATCH_BUDGET}
+        row = {"kind": "promise", "what": name, "studies": studies}
+        yield row | {key: sum(p <= budget for p in found) for key, budget in counts.items()}
 
 
 def run(data: Path | None) -> Rows:
@@ -243,6 +294,7 @@ def run(data: Path | None) -> Rows:
         yield from sources(300)
         yield from goals(100)
         yield from stabilities(10)
+        yield from promises(400)
 
 
 def main() -> None:

@@ -17,7 +17,15 @@ from tunebook.core.results import Results
 from tunebook.core.space import Config
 from tunebook.core.study import Study
 from tunebook.core.trials import Cause, Outcome, OutcomeKind
-from tunebook.procedures.sweeps import Sweep, judged, mean_loss, orders, readings_of, sweep
+from tunebook.procedures.sweeps import (
+    Sweep,
+    judged,
+    mean_loss,
+    orders,
+    promise,
+    readings_of,
+    sweep,
+)
 
 KNOBS = Knobs(learning_rate="lr", chance=0.9)
 DIVERGED = Outcome(OutcomeKind.INFEASIBLE, "NaN", Cause.DIVERGED)
@@ -210,3 +218,15 @@ def test_orders_go_both_ways(centre: float, each: int) -> None:
     values = orders(centre, 1, 2, each)
     assert len(values) == 3 * each + 1 and values == sorted(values)
     assert values[-1] / values[0] == pytest.approx(1000, rel=0.15)
+
+
+def test_what_a_sweep_promises_beyond_its_best() -> None:
+    def swept(scores: dict[float, float], noise: float | None) -> Sweep:
+        return Sweep("lr", dict.fromkeys(scores, (None,) * 3), scores, noise)  # type: ignore[arg-type]
+
+    falling = {0.01: 0.5, 0.02: 0.4, 0.04: 0.3, 0.08: math.inf}
+    bowl = {0.01: 0.7, 0.02: 0.4, 0.04: 0.3, 0.08: 0.4}
+    assert promise(swept(falling, 0.001), 2.0) < 0.05
+    assert promise(swept(bowl, 0.001), 2.0) > 0.9
+    assert promise(swept(falling, None), 2.0) == 0.5
+    assert promise(swept(dict.fromkeys(falling, math.inf), 0.001), 2.0) == 0.5

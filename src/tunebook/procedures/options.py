@@ -129,7 +129,7 @@ OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
             "Steps of each training [default: 500, or the study's if they are fewer].",
             20,
         ),
-        Option("seeds", int, "N", "Trainings at each learning rate.", 2, default=2),
+        Option("seeds", int, "N", "Trainings at each learning rate.", 2, default=3),
     ),
     "warmup": (_SWEEP_STEPS, _ARM_SEEDS),
     "clipping": (

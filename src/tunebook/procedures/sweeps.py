@@ -17,6 +17,7 @@ from tunebook.core.space import Config
 from tunebook.core.study import Study
 from tunebook.diagnosis.gathering import gather
 from tunebook.procedures.subjects import Subject
+from tunebook.stats.beyond import gain_beyond_p
 
 # What a value is worth: lower is better, infinity that it does not work, NaN that nobody knows. It
 # is also asked of single trials, whose spread is the noise.
@@ -151,6 +152,26 @@ def judged(results: Results, parameter: str, judge: Judge) -> Sweep:
     good = working[: max(LEAST_GOOD, math.ceil(len(working) / 2))]
     return Sweep(
         parameter, readings, scores, _noise([[judge((r,)) for r in readings[v]] for v in good])
+    )
+
+
+def promise(made: Sweep, multiple: float) -> float:
+    """The p-value that so many times the best value would be better still, were nothing in its way.
+
+    By how results change over the last three values up to the best: see `stats.beyond`. One half
+    where there are no replicates, whose noise it is compared with.
+    """
+    working = made.working
+    replicates = min((len(made.readings[value]) for value in working), default=0)
+    freedom = (min(LEAST_GOOD, len(working)) - 1) * (replicates - 1)
+    if made.best is None or made.noise is None or freedom < 1:
+        return 0.5
+    return gain_beyond_p(
+        np.log(working),
+        [made.scores[value] for value in working],
+        made.noise,
+        freedom,
+        math.log(multiple * made.best),
     )
 
 

@@ -58,6 +58,8 @@ def training_stability(
     early: float | None = None,
     level: float = _LEVEL,
     seed: int = 0,
+    *,
+    offset: float = 0.0,
 ) -> Stability | None:
     """Whether a loss rises above its lowest level so far, by 20% and more than noise does.
 
@@ -67,6 +69,10 @@ def training_stability(
     which a blow-up hardly touches. A loss that is not finite is a rise without end. An instability
     is early when it begins by the step `early`, a tenth of the curve where not said. None for
     fewer than 20 losses above 0 before the first that is not finite, unless there is such a one.
+
+    `offset` is added to losses before their rise is measured in percent: beside it, a rise from
+    next to nothing is none. Whether noise rises as much is asked of the losses as they are, in
+    whose logs the noise of a batch is alike from the first step to the last.
     """
     x = np.asarray(steps, dtype=np.float64).ravel()
     y = np.asarray(losses, dtype=np.float64).ravel()
@@ -79,7 +85,7 @@ def training_stability(
     end = int(bad[0]) if len(bad) else len(y)
     before = y[:end]
     if len(before) >= FEWEST and np.all(before > _SMALLEST):
-        onset, factor, p, recovered = _rise(np.log(before), level / 2.0, seed)
+        onset, factor, p, recovered = _rise(before, offset, level / 2.0, seed)
     else:
         onset, factor, p, recovered = None, 1.0, 1.0, False
         if end == len(y):
@@ -93,27 +99,30 @@ def training_stability(
     return Stability(kind, float(x[onset]), factor, p, recovered)
 
 
-def _rise(log: Floats, level: float, seed: int) -> tuple[int | None, float, float, bool]:
+def _rise(
+    losses: Floats, offset: float, level: float, seed: int
+) -> tuple[int | None, float, float, bool]:
     """Onset, factor, p-value and recovery of the surer of two rises: a short and a long one."""
-    n = len(log)
-    noise = _noise(log)
-    null = noise.sd * ar1_noise(noise.rho, _DRAWS, n, seed)
+    log, sized = np.log(losses)[None, :], np.log(losses + offset)[None, :]
+    noise = _noise(log[0])
+    null = noise.sd * ar1_noise(noise.rho, _DRAWS, len(losses), seed)
     found = []
     for smooth in (_short, _long):
-        rises = _rises(smooth(log[None, :]))[0]
-        height = float(rises.max())
+        rises, sizes = _rises(smooth(log))[0], _rises(smooth(sized))[0]
+        large = sizes >= math.log(FACTOR)
+        height = float(rises[large].max(initial=0.0))
         usual = _rises(smooth(null))
         p = tail_p(height, usual.max(axis=1)) if height > 0.0 else 1.0
-        found.append((p, height, rises, float(np.median(usual))))
-    p, height, rises, level_of_noise = min(found, key=lambda one: (one[0], -one[1]))
+        found.append((p, float(sizes.max()), sizes, float(np.median(usual))))
+    p, size, sizes, level_of_noise = min(found, key=lambda one: (one[0], -one[1]))
     p = min(2.0 * p, 1.0)
-    if p > 2.0 * level or height < math.log(FACTOR):
-        return None, math.exp(height), p, True
-    peak = int(np.argmax(rises))
-    calm = np.flatnonzero(rises[:peak] < min(level_of_noise, height / 2.0))
+    if p > 2.0 * level:
+        return None, math.exp(size), p, True
+    peak = int(np.argmax(sizes))
+    calm = np.flatnonzero(sizes[:peak] < min(level_of_noise, size / 2.0))
     onset = int(calm[-1]) + 1 if len(calm) else 0
-    recovered = bool(np.min(rises[peak:]) < height / 2.0 and rises[-1] < height / 2.0)
-    return onset, math.exp(height), p, recovered
+    recovered = bool(np.min(sizes[peak:]) < size / 2.0 and sizes[-1] < size / 2.0)
+    return onset, math.exp(size), p, recovered
 
 
 @dataclass(frozen=True, slots=True)

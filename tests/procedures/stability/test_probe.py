@@ -23,8 +23,7 @@ from tunebook.core.study import Study
 from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.procedures.answers import Answer
 from tunebook.procedures.needs import remedy
-from tunebook.procedures.stability.probe import NEEDS, improving, probe
-from tunebook.procedures.sweeps import Sweep
+from tunebook.procedures.stability.probe import NEEDS, probe
 
 KNOBS = Knobs(
     learning_rate="lr", eval_interval="every", train_loss="train/loss", grad_norm="grad_norm"
@@ -145,10 +144,85 @@ def test_worse_without_rising_is_limited_elsewhere() -> None:
 
 def test_an_edge_that_results_do_not_improve_towards() -> None:
     """Instability is a problem only where it forces a smaller rate than would be best."""
-    edge = [main(asked(simulated(flat=True, early_from=0.03), seed=s)[0]) for s in range(8)]
-    assert [f.verdict for f in edge].count(Verdict.PROBLEM) <= 1
+    edge = [main(asked(simulated(flat=True, early_from=0.03), seed=s)[0]) for s in range(40)]
+    verdicts = [found.verdict for found in edge]
+    assert verdicts.count(Verdict.PROBLEM) <= 1 and verdicts.count(Verdict.WATCH) <= 5
     near = [f for f in edge if "At twice that" in f.sentence and f.verdict is Verdict.GOOD]
-    assert all(f.sentence.endswith("a higher rate would not help.") for f in near)
+    assert near and all(f.sentence.endswith("a higher rate would hardly help.") for f in near)
+
+
+def bowl(edge: float = math.inf, harm: float = 1.0) -> Training:
+    """A best rate of 0.022 inside a bowl, and a blow-up above an edge that adds `harm`."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        rate = float(config["lr"] or 0)
+        rng = np.random.default_rng([seed, int(1e7 * rate)])
+        level = 0.2 + 0.1 * math.log10(rate / 0.022) ** 2
+        loss = (level + 2.0 * np.exp(-9 * np.arange(steps) / steps)) * np.exp(
+            0.1 * rng.normal(size=steps)
+        )
+        if rate > edge:
+            loss[steps // 2 :] *= 3.0
+        final = level + 0.002 * rng.normal() + (harm if rate > edge else 0.0)
+        return {
+            "train/loss": Curve.of(range(1, steps + 1), loss),
+            "valid/error": Curve.of([steps // 2, steps], [0.8, final]),
+        }
+
+    return train
+
+
+@pytest.mark.parametrize("harm", [0.0, 1.0])
+def test_a_bowl_whose_bottom_is_below_an_edge_is_not_held_back(harm: float) -> None:
+    """Results fall towards the best rate in any bowl: that alone promises nothing beyond it."""
+    found = [main(asked(bowl(0.03, harm), seed=seed)[0]) for seed in range(10)]
+    assert all("At twice that" in one.sentence for one in found)
+    assert [one.verdict for one in found] == [Verdict.GOOD] * 10
+
+
+def test_an_instability_that_does_no_harm() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = simulated(best=1e9, flat=True)(config, seed, steps)
+        assert isinstance(made, dict)
+        curve = made["train/loss"]
+        assert isinstance(curve, Curve)
+        values = curve.values.copy()
+        if float(config["lr"] or 0) > 0.001:
+            values[3:9] += 4.0
+        return made | {"train/loss": Curve.of(curve.steps, values)}
+
+    found = [main(asked(train, seed=seed)[0]) for seed in range(6)]
+    seen = [one for one in found if "At twice that" in one.sentence]
+    assert seen and all(one.verdict is Verdict.GOOD for one in seen)
+    assert all(one.sentence.endswith("no worse: it does no harm.") for one in seen)
+
+
+def regression(config: Config, seed: int, steps: int) -> Made | Outcome:
+    """Linear regression by SGD with batches of 16: healthy, and as noisy as such losses are."""
+    rng = np.random.default_rng(seed)
+    truth = np.random.default_rng(0).normal(size=20)
+    x, w = rng.normal(size=(400, 20)), np.zeros(20)
+    y = x @ truth + 0.5 * rng.normal(size=400)
+    losses = []
+    for _ in range(steps):
+        chosen = rng.integers(0, 400, 16)
+        error = x[chosen] @ w - y[chosen]
+        losses.append(float(np.mean(error**2)))
+        w = w - float(config["lr"] or 0) * x[chosen].T @ error / 16
+        if np.abs(w).max() > 1e6:
+            return Outcome(OutcomeKind.INFEASIBLE, "diverged")
+    final = float(np.mean((w - truth) ** 2)) + 0.25
+    return {
+        "train/loss": Curve.of(range(1, steps + 1), losses),
+        "valid/error": Curve.of([steps // 2, steps], [final, final]),
+    }
+
+
+def test_noisy_losses_of_a_healthy_program_are_left_alone() -> None:
+    found = [
+        main(asked(regression, seed=seed, steps=400, start={"lr": 0.03})[0]) for seed in range(20)
+    ]
+    assert [one.verdict for one in found].count(Verdict.PROBLEM) <= 1
 
 
 def test_a_best_rate_at_the_boundary_is_refused() -> None:
@@ -236,17 +310,6 @@ def test_the_picture_has_the_sweep_and_every_step() -> None:
         "valid/error at every step",
         "grad_norm at every step",
     ]
-
-
-def test_the_slope_towards_the_best_rate() -> None:
-    def swept(scores: dict[float, float], noise: float | None) -> Sweep:
-        return Sweep("lr", dict.fromkeys(scores, (None, None)), scores, noise)  # type: ignore[arg-type]
-
-    falling = swept({0.01: 0.5, 0.02: 0.4, 0.04: 0.3, 0.08: math.inf}, 0.01)
-    assert improving(falling, 0.04) < 0.01
-    assert improving(swept({0.01: 0.3, 0.02: 0.3, 0.04: 0.3}, 0.01), 0.04) == pytest.approx(0.5)
-    assert improving(swept({0.01: 0.5, 0.02: 0.3}, None), 0.02) == 0.5
-    assert improving(swept({0.01: 0.5, 0.02: 0.3, 0.04: 0.2, 0.08: 0.3}, 0.0), 0.04) == 0.0
 
 
 def test_it_needs_a_learning_rate_and_steps() -> None:

@@ -23,7 +23,8 @@ def seen(*kinds: Kind, worse: bool = False) -> Seen:
 @pytest.mark.parametrize(
     ("kinds", "worse", "limit"),
     [
-        ((Kind.EARLY, Kind.STABLE), False, Limit.EARLY),
+        ((Kind.EARLY, Kind.EARLY, Kind.STABLE), False, Limit.EARLY),
+        ((Kind.EARLY, Kind.STABLE), False, Limit.STABLE),
         ((Kind.SUDDEN, Kind.SUDDEN), True, Limit.SUDDEN),
         ((Kind.STABLE, Kind.STABLE), True, Limit.ELSEWHERE),
         ((Kind.STABLE, Kind.STABLE), False, Limit.STABLE),

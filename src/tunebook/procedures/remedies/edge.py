@@ -15,12 +15,15 @@ from tunebook.core.space import Config
 from tunebook.core.study import Study
 from tunebook.procedures.stability.courses import Usual, course, shown_by, usual
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import Sweep, orders, sweep
+from tunebook.procedures.sweeps import Sweep, orders, promise, sweep
 from tunebook.stats.stability import FEWEST
 
 # An unstable rate that is further above the good ones than this does not keep them down: it is the
 # next of the sweep or it is not.
 NEAR: Final = 3.5
+# Where results promise nothing beyond the best rate, no remedy is tried: as likely as not is enough
+# to try one, since fresh seeds decide whether it pays.
+PROMISING: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,15 @@ class Edge:
         """The best and the smallest unstable rate, where instability keeps the rate down."""
         if self.best is None or self.unstable is None or self.usual is None:
             return None
-        return (self.best, self.unstable) if self.is_near and not self.sweep.boundary else None
+        held_back = self.is_near and not self.sweep.boundary and self.promise <= PROMISING
+        return (self.best, self.unstable) if held_back else None
+
+    @property
+    def promise(self) -> float:
+        """The p-value that the unstable rate would be better than the best one, were it stable."""
+        if self.best is None or self.unstable is None:
+            return 1.0
+        return promise(self.sweep, self.unstable / self.best)
 
     def trouble_at(self, rate: float) -> str:
         """Why training at a rate of the sweep is unstable, or nothing."""

@@ -90,7 +90,8 @@ def course(reading: Reading, metric: Metric, compared: Usual, steps: int) -> Cou
             return None
         return Course(reading, Kind.EARLY, 0.0, "it diverged before its first value")
     at, values = curve.steps.astype(np.float64), _turned(curve.values, metric)
-    found = training_stability(at, _above_floor(values, compared), early=early)
+    shift, offset = _floor(values, compared)
+    found = training_stability(at, values + shift, early=early, offset=offset)
     if found is not None and found.kind is not Kind.STABLE:
         rise = "without bounds" if math.isinf(found.factor) else f"by {_share(found.factor)}"
         back = ", and comes back" if found.recovered else ""
@@ -108,9 +109,9 @@ def course(reading: Reading, metric: Metric, compared: Usual, steps: int) -> Cou
 
 
 def together(courses: Sequence[Course]) -> Kind:
-    """How trainings with several seeds go: unstable if half of them are, as most of those are."""
+    """How trainings with several seeds go: unstable if most of them are, as most of those are."""
     unstable = [one.kind for one in courses if not one.is_stable]
-    if 2 * len(unstable) < max(len(courses), 1):
+    if 2 * len(unstable) <= len(courses):
         return Kind.STABLE
     return Kind.EARLY if 2 * unstable.count(Kind.EARLY) >= len(unstable) else Kind.SUDDEN
 
@@ -130,11 +131,16 @@ def _turned(values: Floats, metric: Metric) -> Floats:
     return values if metric.better == "lower" else -values
 
 
-def _above_floor(values: Floats, compared: Usual) -> Floats:
-    """Losses as their distance from a floor below what is usually reached."""
-    reached = compared.start - compared.fall
-    floor = float(min([reached, *values[np.isfinite(values)]]))
-    return values - floor + FLOOR * compared.fall
+def _floor(values: Floats, compared: Usual) -> tuple[float, float]:
+    """What to add to losses so that they have logs, and then to measure rises above a floor.
+
+    The floor is below what is usually reached. Losses above 0 stay as they are: in their logs the
+    noise of a batch is alike everywhere, which it is not above a floor.
+    """
+    finite = values[np.isfinite(values)]
+    lowest = min([compared.start - compared.fall, *finite.tolist()])
+    above = FLOOR * compared.fall - lowest
+    return (0.0, above) if np.all(finite > 0.0) else (above, 0.0)
 
 
 def _begin(losses: Floats) -> float:

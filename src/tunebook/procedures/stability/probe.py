@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from scipy import special
 
 from tunebook.core.domains import Value
-from tunebook.core.evidence import Reading
+from tunebook.core.evidence import Reading, Standing
 from tunebook.core.findings import Question
 from tunebook.core.results import Results
 from tunebook.procedures.answers import Answer, Procedure
@@ -25,7 +24,7 @@ from tunebook.procedures.stability.courses import course, shown_by, usual
 from tunebook.procedures.stability.pictures import picture
 from tunebook.procedures.stability.seen import Seen
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import LEAST_GOOD, Sweep, by_value, orders, sweep
+from tunebook.procedures.sweeps import Sweep, by_value, orders, promise, sweep
 
 QUESTION: Final = Question(
     "probe-stability",
@@ -41,13 +40,11 @@ NEEDS: Final = (
     Need("schedule", "to keep the rate of the short trainings constant", required=False),
 )
 STEPS: Final = 500
-SEEDS: Final = 2
+SEEDS: Final = 3
 # Multiples of the best rate: that rate itself for comparison, the test, and the double check.
 MULTIPLES: Final = (1, 2, 5, 10)
 # The reference loop evaluates on so many examples where it does so at every step.
 SAMPLE: Final = 500
-# Rates up to the best one over which results must still improve for it to be held back.
-TOWARDS: Final = 3
 # Worse beyond noise: standard errors of a difference.
 WORSE: Final = 2.0
 
@@ -87,25 +84,6 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     return Answer((finding, *lacking), figures, edits)
 
 
-def improving(made: Sweep, best: float) -> float:
-    """The p-value that results still improve towards the best rate: of a slope over the last few.
-
-    One half where there are no replicates, whose noise it is compared with.
-    """
-    near = [value for value in made.working if value <= best][-TOWARDS:]
-    good = min(LEAST_GOOD, len(made.working))
-    freedom = (good - 1) * (min(map(len, made.readings.values())) - 1)
-    if len(near) < 2 or made.noise is None or freedom < 1:
-        return 0.5
-    x = np.log(near)
-    x -= x.mean()
-    slope = float(x @ np.array([made.scores[value] for value in near])) / float(x @ x)
-    error = made.noise / math.sqrt(float(x @ x))
-    if error == 0.0:
-        return 0.0 if slope < 0 else 1.0
-    return float(special.stdtr(freedom, slope / error))
-
-
 def _look(subject: Subject, made: Sweep, best: float, results: Results, steps: int) -> Seen | None:
     """How the short trainings went; None where too few points show it."""
     found = by_value(results, made.parameter)
@@ -128,17 +106,16 @@ def _look(subject: Subject, made: Sweep, best: float, results: Results, steps: i
     if not courses[2]:
         return None
     worse = _difference(subject, readings) > WORSE * math.sqrt(2.0) * (made.noise or 0.0)
-    return Seen(made, best, courses, readings, metric, improving(made, best), worse)
+    return Seen(made, best, courses, readings, metric, promise(made, 2.0), worse)
 
 
 def _difference(subject: Subject, readings: Mapping[int, Sequence[Reading]]) -> float:
     """By how much results at twice the best rate are worse than at the best rate."""
     loss = subject.study.objective.metric.loss
-    means = [
-        float(np.mean([loss(r.value) for r in readings[m] if r.value is not None] or [math.nan]))
-        for m in (1, 2)
-    ]
-    return 0.0 if any(map(math.isnan, means)) else means[1] - means[0]
+    known = {m: [loss(r.value) for r in readings[m] if r.value is not None] for m in (1, 2)}
+    if any(r.standing is Standing.INFEASIBLE for r in readings[2]):
+        return math.inf
+    return float(np.mean(known[2]) - np.mean(known[1])) if all(known.values()) else 0.0
 
 
 def _steps(subject: Subject, options: Mapping[str, Value]) -> int:

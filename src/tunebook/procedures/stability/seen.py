@@ -26,8 +26,9 @@ class Limit(StrEnum):
 class Seen:
     """What the sweep and the short trainings showed.
 
-    `courses` are the trainings by multiple of the best rate, `improving` is the chance that
-    results which no longer improve towards the best rate look as if they did.
+    `courses` are the trainings by multiple of the best rate. `promise` is the chance that noise
+    alone makes results promise more at twice the best rate. `worse` says that they are worse
+    there, beyond noise.
     """
 
     sweep: Sweep
@@ -35,7 +36,7 @@ class Seen:
     courses: Mapping[int, tuple[Course, ...]]
     results: Mapping[int, tuple[Reading, ...]]
     metric: Metric
-    improving: float
+    promise: float
     worse: bool
 
     def kind(self, multiple: int) -> Kind:

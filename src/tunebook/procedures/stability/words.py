@@ -26,7 +26,8 @@ GRADIENTS: Final = Question(
 METHOD: Final = (
     "a short training at every step: a rise of the smoothed loss above its lowest level so far, by "
     "20% and more than correlated noise rises in 1 of 100 trainings, or a loss that never falls; "
-    "improvement towards the best rate by the slope over three rates"
+    "what twice the best rate promises by a parabola through the last three rates up to it, beside "
+    "noise among which the best was chosen"
 )
 # A best rate this near the end of what the study searches has no room above it.
 _NEAR: Final = 2.0
@@ -122,14 +123,15 @@ def _unstable(seen: Seen, best: str, limit: Limit) -> tuple[Verdict, str]:
     share = f"{len(unstable)} of {counted(len(seen.courses[2]), 'training')}"
     first = f"{best}. At twice that, {share} {'is' if len(unstable) == 1 else 'are'} unstable"
     what = f"{first} {how}: {unstable[0].why}."
-    p = seen.improving
-    if p <= PROBLEM_BUDGET:
+    if not seen.worse:
+        return Verdict.GOOD, f"{what} But results there are no worse: it does no harm."
+    if seen.promise <= PROBLEM_BUDGET:
         held = "Results still improve towards that edge: instability keeps the rate below its best."
         return Verdict.PROBLEM, f"{what} {held}"
-    if p <= WATCH_BUDGET:
+    if seen.promise <= WATCH_BUDGET:
         held = "Results seem to improve towards that edge: instability may keep the rate too low."
         return Verdict.WATCH, f"{what} {held}"
-    held = "But results do not improve towards that edge: a higher rate would not help."
+    held = "But results level off before that edge: a higher rate would hardly help."
     return Verdict.GOOD, f"{what} {held}"
 
 
@@ -191,7 +193,7 @@ def _finding(
         advice,
         numbers={
             "best": seen.best,
-            "improving_p": seen.improving,
+            "promise_p": seen.promise,
             **({"nothing works from": edge} if edge is not None else {}),
             **{
                 f"unstable at {multiple} times": sum(not one.is_stable for one in courses)
