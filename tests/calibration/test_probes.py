@@ -18,7 +18,7 @@ def test_its_seeds_are_its_own() -> None:
 
 def test_every_part_gives_rows_that_the_page_reads() -> None:
     parts = (probes.critical_batches, probes.one_sided, probes.times_of_steps, probes.throughputs)
-    rest = (probes.leaks, probes.sources, probes.goals, probes.stabilities)
+    rest = (probes.leaks, probes.sources, probes.goals, probes.stabilities, probes.promises)
     rows = list(itertools.chain.from_iterable(part(2) for part in (*parts, *rest)))
     assert {row["kind"] for row in rows} <= {row["kind"] for row in load("probes")}
     words = of_probes(rows)
@@ -37,3 +37,5 @@ def test_what_is_kept_keeps_its_goals() -> None:
     assert sum(row["found"] for row in calm) <= 0.02 * sum(row["studies"] for row in calm)
     healthy = [row for row in rows if row.get("what") == "healthy"]
     assert sum(row["unstable"] for row in healthy) <= 0.05 * sum(row["studies"] for row in healthy)
+    equal = [row for row in rows if row.get("what") == "equal rates"]
+    assert equal and sum(row["problem"] for row in equal) <= 0.05 * sum(r["studies"] for r in equal)
