@@ -91,8 +91,8 @@ def test_a_planted_source_is_found() -> None:
     answer, _ = answered(probe(starting_from(STUDY), {"seeds": 40}), program(0.2, 0.05))
     spread = answer.findings[0]
     assert spread.numbers["sd"] == pytest.approx(0.206, rel=0.3)
-    assert spread.numbers["share seed_init"] > 0.6
-    assert spread.numbers["share seed_data"] < 0.2
+    assert spread.numbers["sd seed_init"] == pytest.approx(0.2, rel=0.3)
+    assert spread.numbers["sd seed_data"] == pytest.approx(0.05, rel=0.3)
     assert "Equal seeds give equal results." in spread.sentence
 
 
@@ -144,6 +144,21 @@ def test_the_difference_that_is_asked_for() -> None:
     seeds = next(f for f in answer.findings if f.question.key == "probe-seeds")
     assert "A difference of 0.5 takes" in seeds.sentence
     assert seeds.verdict is Verdict.GOOD
+
+
+def test_a_healthy_program_is_nothing_to_watch() -> None:
+    """However much results scatter: nobody has said which difference is to be seen."""
+    for seeds, sd in ((2, 0.1), (5, 0.1), (10, 0.01), (10, 10.0)):
+        answer, _ = answered(probe(starting_from(STUDY), {"seeds": seeds}), program(sd, sd))
+        known = [f.verdict for f in answer.findings if f.verdict is not Verdict.UNKNOWN]
+        assert known == [Verdict.GOOD] * 2
+
+
+def test_a_difference_that_the_seeds_do_not_show_is_to_be_watched_once() -> None:
+    options = {"seeds": 5, "difference": 0.01}
+    answer, _ = answered(probe(starting_from(STUDY), options), program(0.1, 0.1))
+    (watched,) = [f for f in answer.findings if f.verdict is Verdict.WATCH]
+    assert watched.question.key == "probe-seeds"
 
 
 def test_the_same_results_give_the_same_studies() -> None:

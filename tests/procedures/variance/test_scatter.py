@@ -17,9 +17,10 @@ def test_the_whole_and_its_parts() -> None:
         inits + orders, {"seed_init": inits, "seed_data": orders}, [(1.0, 1.0), (2.0, 2.0)]
     )
     assert scatter.total.sd == pytest.approx(math.sqrt(5), rel=0.05)
-    assert scatter.share("seed_init") == pytest.approx(0.8, abs=0.05)
-    assert scatter.share("seed_data") == pytest.approx(0.2, abs=0.05)
-    assert scatter.share("seed_split") is None
+    sources = scatter.components.sources
+    assert sources["seed_init"].sd.estimate == pytest.approx(2.0, rel=0.05)
+    assert sources["seed_data"].sd.estimate == pytest.approx(1.0, rel=0.05)
+    assert set(sources) == {"seed_init", "seed_data"}
     assert scatter.is_repeatable is True
 
 
@@ -32,18 +33,13 @@ def test_what_equal_seeds_scatter_is_taken_off() -> None:
     residual = scatter.components.residual
     assert residual is not None
     assert residual.sd.estimate == pytest.approx(1.0, rel=0.1)
-    assert (scatter.share("seed_init") or 0.0) < 0.1
+    assert scatter.components.sources["seed_init"].sd.estimate < 0.3
 
 
 def test_without_pairs_nothing_is_said_of_equal_seeds() -> None:
     scatter = Scatter.of([1.0, 2.0], {})
     assert scatter.is_repeatable is None
     assert scatter.components.residual is None
-
-
-def test_a_share_is_at_most_all_and_of_nothing_unknown() -> None:
-    assert Scatter.of([1.0, 1.1], {"seed_init": [0.0, 9.0]}).share("seed_init") == 1.0
-    assert Scatter.of([1.0, 1.0], {"seed_init": [0.0, 9.0]}).share("seed_init") is None
 
 
 def test_one_result_is_no_scatter() -> None:

@@ -42,27 +42,22 @@ def scatter(broken: int = 0) -> Scatter:
 
 
 def test_the_spread_by_source() -> None:
-    found = words.spread(evidence(), scatter(), interest=0.1)
+    """Standard deviations with their intervals: shares would not add up to the whole."""
+    found = words.spread(evidence(), scatter())
     assert found.verdict is Verdict.GOOD
     assert found.sentence == (
         "Over 6 seeds error is 0.3 on average, with a standard deviation of 0.01414 (0.008828 to "
-        "0.03469). By source: the initialisation alone 0.03 (0.01562 to 0.1885), 100% of the "
-        "variance; the order of the data alone 0.001 (0.0005207 to 0.006285), 0.5% of the "
-        "variance. Equal seeds give equal results."
+        "0.03469). By source: the initialisation alone 0.03 (0.01562 to 0.1885); the "
+        "order of the data alone 0.001 (0.0005207 to 0.006285). Equal seeds give equal results."
     )
     assert found.numbers["sd"] == pytest.approx(0.01414, rel=1e-3)
-
-
-def test_a_spread_beyond_the_difference_of_interest_is_to_be_watched() -> None:
-    found = words.spread(evidence(), scatter(), interest=0.003)
-    assert found.verdict is Verdict.WATCH
-    assert "That is more than the difference of interest, 0.003." in found.sentence
-    assert found.advice == "Compare configurations by the means of several seeds."
+    assert found.numbers["sd seed_init"] == pytest.approx(0.03)
+    assert found.advice == ""
 
 
 def test_seeds_that_change_nothing_are_told() -> None:
     equal = Scatter.of([0.3] * 5, {})
-    found = words.spread(evidence([0.3] * 5), equal, 0.01)
+    found = words.spread(evidence([0.3] * 5), equal)
     assert found.verdict is Verdict.WATCH
     assert found.sentence == "5 runs with different seeds have exactly equal error."
     assert words.seeds(equal, 0.01, is_given=False) is None
@@ -70,14 +65,14 @@ def test_seeds_that_change_nothing_are_told() -> None:
 
 
 def test_a_configuration_that_diverges_with_some_seeds_is_a_problem() -> None:
-    found = words.spread(evidence(), scatter(broken=2), 0.1)
+    found = words.spread(evidence(), scatter(broken=2))
     assert found.verdict is Verdict.PROBLEM
     assert found.sentence.endswith("2 more runs diverged.")
 
 
 def test_runs_with_equal_seeds_that_differ_are_told() -> None:
     shaken = Scatter.of(SPREAD, {}, [(0.3, 0.31), (0.3, 0.28), (0.31, 0.31)])
-    assert "Runs with equal seeds differ, too: 0.01" in words.spread(evidence(), shaken, 1).sentence
+    assert "Runs with equal seeds differ, too: 0.01" in words.spread(evidence(), shaken).sentence
 
 
 def test_seeds_for_a_difference() -> None:
@@ -88,7 +83,7 @@ def test_seeds_for_a_difference() -> None:
         "6 seeds of each of two configurations show a difference of 0.02183 (0.01363 to 0.05354) "
         "four times in five. A difference of 0.01 takes 26 seeds (11 to 150) of each."
     )
-    assert found.advice == ""
+    assert found.advice == "Compare configurations by the means of 26 seeds of each."
     easy = words.seeds(scatter(), 0.05, is_given=False)
     assert easy is not None
     assert easy.verdict is Verdict.GOOD
@@ -96,12 +91,24 @@ def test_seeds_for_a_difference() -> None:
         "A difference of 0.05, a hundredth of what is left, takes 3 seeds (2 to 7) of each."
     )
     assert easy.advice == "Ask for your own difference with --difference."
+    seen = words.seeds(scatter(), 0.05, is_given=True)
+    assert seen is not None
+    assert (seen.verdict, seen.advice) == (Verdict.GOOD, "")
+
+
+def test_a_difference_that_nobody_asked_for_is_not_missed() -> None:
+    found = words.seeds(scatter(), 0.01, is_given=False)
+    assert found is not None
+    assert found.verdict is Verdict.GOOD
+    assert found.sentence.endswith("takes 26 seeds (11 to 150) of each.")
 
 
 def test_more_seeds_than_anybody_runs() -> None:
     found = words.seeds(scatter(), 1e-6, is_given=True)
     assert found is not None
     assert found.sentence.endswith("takes over 10,000 seeds (over 10,000 to over 10,000) of each.")
+    assert found.verdict is Verdict.WATCH
+    assert found.advice == "No number of seeds that can be run shows it: ask for a larger one."
 
 
 def selected(value: float, better: str = "lower") -> Subject:

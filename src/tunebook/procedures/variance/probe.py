@@ -63,7 +63,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
 def _answer(subject: Subject, evidence: Evidence, scatter: Scatter, given: float | None) -> Answer:
     interest = words.interesting(evidence, given)
     found = [
-        words.spread(evidence, scatter, interest),
+        words.spread(evidence, scatter),
         words.seeds(scatter, interest, given is not None),
         words.selection(subject, scatter),
         words.unknown_sources(subject, scatter, NEEDS),

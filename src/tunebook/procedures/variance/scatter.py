@@ -46,9 +46,3 @@ class Scatter:
     def is_repeatable(self) -> bool | None:
         """Whether equal seeds gave equal results; None where that was not tried."""
         return all(before == after for before, after in self.pairs) if self.pairs else None
-
-    def share(self, knob: str) -> float | None:
-        """Which part of the whole variance a source has, at most all of it."""
-        found = self.components.sources.get(knob)
-        whole = self.total.sd**2
-        return min(found.variance.estimate / whole, 1.0) if found and whole > 0 else None

@@ -12,7 +12,7 @@ from tunebook.core.evidence import Evidence
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import counted, listed
 from tunebook.diagnosis.effects import share_of_value
-from tunebook.diagnosis.phrases import percent, shown
+from tunebook.diagnosis.phrases import shown
 from tunebook.procedures import needs
 from tunebook.procedures.needs import Need
 from tunebook.procedures.subjects import Subject
@@ -56,12 +56,13 @@ def no_results(evidence: Evidence) -> Finding:
     )
 
 
-def spread(evidence: Evidence, scatter: Scatter, interest: float | None) -> Finding:
-    """The standard deviation, and what comes from where."""
+def spread(evidence: Evidence, scatter: Scatter) -> Finding:
+    """The standard deviation, and what comes from where: that results scatter is no fault."""
     metric = evidence.objective.metric.name
     total, runs = scatter.total, len(scatter.values)
     numbers = {"sd": total.sd, "low": total.low, "high": total.high, "mean": scatter.mean.estimate}
-    numbers |= {f"share {knob}": scatter.share(knob) or 0.0 for knob in scatter.components.sources}
+    # No shares of the variance: a ratio of two that few runs each have measured says nothing.
+    numbers |= {f"sd {knob}": each.sd.estimate for knob, each in scatter.components.sources.items()}
     said = [
         f"Over {runs} seeds {metric} is {shown(scatter.mean.estimate)} on average, with a standard "
         f"deviation of {shown(total.sd)} ({shown(total.low)} to {shown(total.high)})."
@@ -71,10 +72,6 @@ def spread(evidence: Evidence, scatter: Scatter, interest: float | None) -> Find
         said = [f"{counted(runs, 'run')} with different seeds have exactly equal {metric}."]
         verdict, advice = Verdict.WATCH, "Use run.seed for the initialisation and the data."
     else:
-        if interest is not None and total.sd > interest:
-            verdict = Verdict.WATCH
-            said.append(f"That is more than the difference of interest, {shown(interest)}.")
-            advice = "Compare configurations by the means of several seeds."
         said += [*_by_source(scatter), *_repeatable(scatter)]
     if scatter.broken:
         verdict = Verdict.PROBLEM
@@ -93,7 +90,10 @@ def spread(evidence: Evidence, scatter: Scatter, interest: float | None) -> Find
 
 
 def seeds(scatter: Scatter, interest: float | None, is_given: bool) -> Finding | None:
-    """How many seeds a difference takes, and what the seeds at hand can show."""
+    """How many seeds a difference takes, and what the seeds at hand can show.
+
+    Only a difference that somebody wants to see can be missed.
+    """
     total, runs = scatter.total, len(scatter.values)
     visible = smallest_difference(total, runs)
     needed = seeds_needed(total, interest) if interest is not None else None
@@ -108,12 +108,19 @@ def seeds(scatter: Scatter, interest: float | None, is_given: bool) -> Finding |
         why = "" if is_given else ", a hundredth of what is left,"
         numbers |= {"difference": interest, "needed": float(needed.seeds or math.inf)}
         said += f" A difference of {shown(interest)}{why} takes {_counted(needed)} of each."
-    few = needed is None or (needed.seeds is not None and needed.seeds <= runs)
+    advice, missed = "", False
+    if not is_given:
+        advice = "Ask for your own difference with --difference."
+    elif needed is not None and needed.seeds is None:
+        missed, advice = True, "No number of seeds that can be run shows it: ask for a larger one."
+    elif needed is not None and needed.seeds is not None and needed.seeds > runs:
+        missed = True
+        advice = f"Compare configurations by the means of {needed.seeds:,} seeds of each."
     return Finding(
         SEEDS,
-        Verdict.GOOD if few else Verdict.WATCH,
+        Verdict.WATCH if missed else Verdict.GOOD,
         said,
-        "" if is_given else "Ask for your own difference with --difference.",
+        advice,
         numbers=numbers,
         method="a one-sided t-test at 5% with power 80%; in brackets for the ends of the "
         "interval of the standard deviation",
@@ -173,10 +180,8 @@ def unknown_sources(
 
 
 def _by_source(scatter: Scatter) -> list[str]:
-    parts = []
-    for knob, found in scatter.components.sources.items():
-        share, sd = scatter.share(knob), found.sd
-        parts.append(f"{SOURCES[knob]} alone {_of(sd)}, {percent(share or 0.0)} of the variance")
+    found = scatter.components.sources.items()
+    parts = [f"{SOURCES[knob]} alone {_of(component.sd)}" for knob, component in found]
     return [f"By source: {'; '.join(parts)}."] if parts else []
 
 
