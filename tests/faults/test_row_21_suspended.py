@@ -1,4 +1,9 @@
-"""Row 21: processes are suspended, one kind or all of them, and go on: no trial runs twice."""
+"""Row 21: processes are suspended, one kind or all of them, and go on: no trial runs twice.
+
+Seconds are enough. Whether a process lives is told by a lock that it holds, which the kernel frees
+when it dies: there is no lease that could run out. The one clock that looks at trials is that of
+their silence; where it runs, it is given less than the suspension takes.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +15,29 @@ import pytest
 
 from faults.bench import Bench, Running
 from faults.harness import until
+from tunebook.execution.processes import READ_SECONDS
 
+# The first trial is silent from before the suspension until after it. The second goes on just as it
+# begins, and comes to its end meanwhile if it can.
 PROGRAM = """
     import time
     from pathlib import Path
 
+    WAITS_FOR = {1: "resumed", 2: "suspended"}
+
     def train(run):
-        with open(f"starts-{run.attempt.trial.number}", "a") as starts:
+        number = run.attempt.trial.number
+        with open(f"starts-{number}", "a") as starts:
             starts.write("once\\n")
         for step in range(60):
             run.log({"error": run["x"] + step}, step=step)
             time.sleep(0.03)
+            while step == 9 and number in WAITS_FOR and not Path(WAITS_FOR[number]).exists():
+                time.sleep(0.01)
     """
-# Longer than a look at the spools, the naming of an owner and the limit of silence below.
+# Longer than a look at the spools, the naming of an owner and the limit of silence.
 SUSPENDED_SECONDS = 4.0
+SILENT_SECONDS = 3.0
 # Longer than the time to leave after Ctrl-C, too.
 LONG_SECONDS = 45.0
 
@@ -47,11 +61,15 @@ def suspend(bench: Bench, who: str, seconds: float) -> None:
     bench.write_study(trials=2)
     bench.write_program(PROGRAM)
     # Suspended time is no silence of a trial, if the coordinator is suspended as well.
-    limit = ("--stall-timeout", "3") if who in ("all", "coordinator") else ()
+    limited = who in ("all", "coordinator")
+    limit = ("--stall-timeout", str(SILENT_SECONDS)) if limited else ()
     run = bench.start("run", "study.yaml", "--workers", "2", *limit)
     until(lambda: all((bench.folder / f"starts-{n}").exists() for n in (1, 2)), "two trials")
     stopped = members(bench, run, who)
     assert stopped
+    # Nothing is left to be written or read that would be taken for a sign of life.
+    until(lambda: bench.results()[1].attempts[0].last_step == 9, "the silence begins")
+    (bench.folder / "suspended").touch()
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
     began = time.monotonic()
@@ -63,6 +81,9 @@ def suspend(bench: Bench, who: str, seconds: float) -> None:
     assert run.process.poll() is None
     for pid in stopped:
         os.kill(pid, signal.SIGCONT)
+    # In the meantime the coordinator looks at a trial that is as silent as it left it.
+    time.sleep(READ_SECONDS)
+    (bench.folder / "resumed").touch()
     done = run.wait(180)
     assert done.code == 0, done.err
     assert "Traceback" not in done.err
