@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from attempts import curve, notes, outcome, read, spec_in
 from tunebook.core.commands import Command
-from tunebook.core.events import Event, Resumed
+from tunebook.core.curves import columns
+from tunebook.core.events import Event, Logged, Resumed
 from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.execution import here
 from tunebook.execution.collecting import Collector, Earlier
@@ -54,6 +56,30 @@ def test_rows_are_logged(tmp_path: Path) -> None:
     )
     assert curve(events) == [(3, 1.0), (4, 0.5)]
     assert notes(events) == ["hello"]
+
+
+def test_a_row_has_the_time_at_which_it_was_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are read in bunches: that is no time of theirs. A clock that is wrong is not asked."""
+    clock = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(time, "time", lambda: 4900.0 + clock[0])
+    begun = here.begin(spec_in(tmp_path))
+    assert begun is not None
+    collector = Collector(begun.run, Command(("x",)), {}, tmp_path, told=tmp_path / "told")
+    given = [5001.0, 5001.003, 5900.0, 1.0, float("nan"), "late", None]
+    lines = [
+        json.dumps({"tunebook": "log", "step": step, "metrics": {"loss": 1.0}, "at": at})
+        for step, at in enumerate(given)
+    ]
+    (tmp_path / "told").write_text("\n".join(lines))
+    clock[0] = 107.0
+    collector.read_files(last=True)
+    begun.run.end(DONE)
+    begun.release()
+    (blocks,) = (event.blocks for event in read(spec_in(tmp_path)) if isinstance(event, Logged))
+    assert columns(blocks)["loss"].seconds == pytest.approx([1.0, 1.003, 7.0, 7.0, 7.0, 7.0, 7.0])
 
 
 def test_without_steps_each_metric_is_counted(tmp_path: Path) -> None:

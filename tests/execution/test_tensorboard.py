@@ -60,6 +60,14 @@ def test_every_point_of_a_real_writer(tmp_path: Path) -> None:
     assert list(folder.news()) == []
 
 
+def test_a_point_has_the_time_at_which_it_was_written(tmp_path: Path) -> None:
+    folder = EventFolder(tmp_path)
+    with writer(tmp_path) as logs:
+        for step in range(3):
+            logs.add_scalar("loss", 1.0, step, walltime=1000.25 + step)
+    assert [row.at for row in folder.news()] == [1000.25, 1001.25, 1002.25]
+
+
 def test_a_file_that_grows(tmp_path: Path) -> None:
     with writer(tmp_path / "source") as logs:
         for step in range(3):
@@ -121,7 +129,7 @@ def test_several_files_in_order_and_in_subfolders(tmp_path: Path) -> None:
 )
 def test_tensors_of_one_number(tensor: bytes, value: float | None) -> None:
     expected = [] if value is None else [("loss", value)]
-    assert _event(event(4, "loss", tensor)) == (4, expected)
+    assert _event(event(4, "loss", tensor)) == (4, None, expected)
 
 
 POINTS = [
@@ -216,7 +224,7 @@ def test_a_record_cut_short_is_no_damage(damaged: Damaged) -> None:
 
 @given(st.binary(max_size=60))
 def test_nothing_that_a_record_holds_is_an_error(content: bytes) -> None:
-    step, scalars = _event(content)
+    step, _, scalars = _event(content)
     assert step >= 0
     assert all(isinstance(value, float) for _, value in scalars)
     assert _event(event(3, "loss", content))[0] in (0, 3)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,7 @@ class Collector:
     ) -> None:
         """`told` is the file of `tunebook.log`; relative paths begin at `base`."""
         self._run = run
+        self._began = time.monotonic()
         self._folder = told.parent
         self._told = Tail(told)
         files = [path for path in command.json_lines if path != STDOUT]
@@ -73,19 +75,19 @@ class Collector:
 
     def read_files(self, *, last: bool = False) -> None:
         """Log what was written to files since the last time."""
-        self.read_told(last=last)
-        for file in self._files:
-            for line in file.news(last=last):
-                self._add_all(_rows_of_json(line))
+        self.read_lines(last=last)
         for folder in self._folders:
             self._add_all(folder.news(last=last))
 
-    def read_told(self, *, last: bool = False) -> None:
-        """Log what the script has told by `tunebook.log`."""
+    def read_lines(self, *, last: bool = False) -> None:
+        """Log what the script has told by `tunebook.log`, and lines of JSON that it wrote."""
         for line in self._told.news(last=last):
             content = json_object(line)
             if content is not None:
                 self._hear(content)
+        for file in self._files:
+            for line in file.news(last=last):
+                self._add_all(_rows_of_json(line))
 
     def read_output(self, line: str) -> None:
         """Log what a line of the program's output says."""
@@ -102,7 +104,9 @@ class Collector:
     def _hear(self, content: Mapping[str, Any]) -> None:
         match content:
             case {"tunebook": "log", "step": step, "metrics": dict(metrics)}:
-                self._add_all(_rows_of_object({**metrics, "step": step}))
+                at = content.get("at")
+                rows = _rows_of_object({**metrics, "step": step})
+                self._add_all(replace(r, at=at if isinstance(at, float) else None) for r in rows)
             case {"tunebook": "resumed", "attempt": int(number), "step": int(step)}:
                 logged = [name for name in content.get("logged", ()) if isinstance(name, str)]
                 if 0 < number < self._run.attempt.number:
@@ -135,7 +139,12 @@ class Collector:
             self._note_step_back(row, step)
         self._last |= dict.fromkeys(forward, step)
         if forward:
-            self._run.log(forward, step)
+            self._run.log(forward, step, ago=self._age(row))
+
+    def _age(self, row: Row) -> float:
+        """The seconds since a row was written; 0 where nothing, or a wrong clock, tells it."""
+        age = time.time() - row.at if row.at is not None else 0.0
+        return age if 0.0 <= age <= time.monotonic() - self._began else 0.0
 
     def _go_on(self, number: int, step: int, logged: tuple[str, ...]) -> None:
         self._earlier = None

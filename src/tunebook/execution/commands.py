@@ -32,7 +32,8 @@ from tunebook.execution.rows import Lines
 from tunebook.execution.run import LONGEST_REASON, SpoolRun, TrialEnded
 from tunebook.files import atomic, space
 
-_WAIT_SECONDS = 0.1
+# Lines that a script writes to a file bear the time at which they are read: so late, at most.
+READ_SECONDS = 0.1
 _READ_FILES_SECONDS = 0.5
 # A keeper ends what does not leave in time; this is for when there is none.
 _LEAVE_SECONDS = 5.0
@@ -173,8 +174,8 @@ class _Execution:
         """Take in what it prints and measures until it ends."""
         read = time.monotonic()
         while (status := self._child.status) is None:
-            self._take(self._child.output(_WAIT_SECONDS))
-            self._collector.read_told()
+            self._take(self._child.output(READ_SECONDS))
+            self._collector.read_lines()
             if time.monotonic() - read > _READ_FILES_SECONDS:
                 self._collector.read_files()
                 read = time.monotonic()
@@ -196,7 +197,7 @@ class _Execution:
         self._child.ask()
         deadline = time.monotonic() + _LEAVE_SECONDS
         while self._child.status is None and time.monotonic() < deadline:
-            for _, content in self._child.output(_WAIT_SECONDS):
+            for _, content in self._child.output(READ_SECONDS):
                 self._log.write(content)
 
     def _collect_the_rest(self) -> None:

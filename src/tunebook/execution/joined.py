@@ -110,7 +110,8 @@ class JoinedRun:
         self._step = max(step, self._step)
         self._logged |= dict.fromkeys(row)
         row |= {f"time/{part}": seconds for part, seconds in self._parts.items()}
-        self._tell({FACT: "log", "step": step, "metrics": row})
+        # The worker reads it later, with others: when it was told is for the script to say.
+        self._tell({FACT: "log", "step": step, "metrics": row, "at": time.time()})
 
     @contextmanager
     def checkpoint(self, step: int) -> Iterator[Path]:

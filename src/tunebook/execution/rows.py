@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +24,14 @@ _STEPS = ("step", "global_step")
 class Row:
     """Metrics at a step; None where the program counts none.
 
-    `no_step` is what stands in the place of the step where that cannot be one, such as "-1".
+    `no_step` is what stands in the place of the step where that cannot be one, such as "-1". `at`
+    is when it was written, in seconds since the epoch, where the program tells.
     """
 
     step: int | None
     metrics: Mapping[str, float]
     no_step: str = ""
+    at: float | None = field(default=None, compare=False, repr=False)
 
 
 class Lines:

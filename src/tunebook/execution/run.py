@@ -113,7 +113,10 @@ class SpoolRun:
     def __getitem__(self, name: str) -> Value:
         return readings.parameter(self._params, name)
 
-    def log(self, metrics: Mapping[str, object], step: int | None = None) -> None:
+    def log(
+        self, metrics: Mapping[str, object], step: int | None = None, *, ago: float = 0.0
+    ) -> None:
+        """Log metrics; those of a script that was heard later happened some seconds `ago`."""
         if self._outcome is not None:
             raise TrialEnded
         if step is None:
@@ -142,7 +145,7 @@ class SpoolRun:
         # A forked child, such as a data loader's, would fill a queue that nobody writes.
         if names and self._journal.is_own:
             seconds = time.monotonic() - self._began
-            self._journal.add((step, seconds, tuple(names), tuple(values)))
+            self._journal.add((step, seconds - ago, tuple(names), tuple(values)))
             if seconds > self._next_look:
                 self._add_memory(step, seconds)
         if bad is not None:

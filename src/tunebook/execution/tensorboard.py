@@ -5,9 +5,9 @@ sound nobody knows where the next record begins; a damaged content costs its own
 that ends in a zero may not be whole yet: some file systems show the new size of a file before what
 is new in it.
 
-A content is a protocol buffer: Event {step = 2, summary = 5}, Summary {value = 1}, Value {tag = 1,
-simple_value = 2, tensor = 8}, Tensor {dtype = 1, content = 4, and one field of values for each
-type}.
+A content is a protocol buffer: Event {wall_time = 1, step = 2, summary = 5}, Summary {value = 1},
+Value {tag = 1, simple_value = 2, tensor = 8}, Tensor {dtype = 1, content = 4, and one field of
+values for each type}.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tunebook.execution.rows import Row
 
@@ -33,6 +33,14 @@ _FIXED = {1: "<d", 5: "<f"}
 _CONTENTS = {1: "<f", 2: "<d", 3: "<i", 9: "<q", 19: "<e"}
 # The field that holds the values instead, and how one of them reads (None: a varint).
 _VALUES = {1: (5, "<f"), 2: (6, "<d"), 3: (7, None), 9: (10, None)}
+
+
+class _Event(NamedTuple):
+    """The step of an event, when it was written, in seconds since the epoch, and its scalars."""
+
+    step: int
+    at: float | None
+    scalars: list[tuple[str, float]]
 
 
 class EventFolder:
@@ -53,8 +61,9 @@ class EventFolder:
             file = self._files.setdefault(path, _EventFile(path, self._note))
             place = path.parent.relative_to(self._folder).as_posix()
             prefix = "" if place == "." else f"{place}/"
-            for step, scalars in file.news(last):
-                yield Row(step, {f"{prefix}{tag}": value for tag, value in scalars})
+            for event in file.news(last):
+                metrics = {f"{prefix}{tag}": value for tag, value in event.scalars}
+                yield Row(event.step, metrics, at=event.at)
 
     def _found(self) -> list[Path]:
         return sorted(path for path in self._folder.rglob("*tfevents*") if path.is_file())
@@ -70,16 +79,16 @@ class _EventFile:
         self._broken = False
         self._told = False
 
-    def news(self, last: bool) -> Iterator[tuple[int, list[tuple[str, float]]]]:
+    def news(self, last: bool) -> Iterator[_Event]:
         if self._broken:
             return
         try:
             with self._path.open("rb") as file:
                 size = os.fstat(file.fileno()).st_size
                 while (content := self._record(file, size, last)) is not None:
-                    step, scalars = _event(content)
-                    if scalars:
-                        yield step, scalars
+                    event = _event(content)
+                    if event.scalars:
+                        yield event
         except OSError:
             return
 
@@ -127,25 +136,26 @@ class _EventFile:
 
 def _is_sound(content: bytes, checksum: bytes) -> bool:
     """Whether a content is what was written; of a long one without scalars nobody asks."""
-    if len(content) > _CHECKED and not _event(content)[1]:
+    if len(content) > _CHECKED and not _event(content).scalars:
         return True
     return _CHECKSUM.pack(_masked_crc(content)) == checksum
 
 
-def _event(content: bytes) -> tuple[int, list[tuple[str, float]]]:
-    """The step of an event, and its scalars."""
-    step, scalars = 0, []
+def _event(content: bytes) -> _Event:
+    step, at, scalars = 0, None, list[tuple[str, float]]()
     try:
         for field, value in _fields(content):
-            if field == 2:
+            if field == 1:
+                at = value if isinstance(value, float) else None
+            elif field == 2:
                 step = max(value, 0)
             elif field == 5:
                 values = (part for number, part in _fields(value) if number == 1)
                 scalars += [scalar for part in values if (scalar := _scalar(part))]
     except (ValueError, IndexError, TypeError, struct.error):
         # Another program's record, or a damaged one: the next may be sound.
-        return 0, []
-    return step, scalars
+        return _Event(0, None, [])
+    return _Event(step, at, scalars)
 
 
 def _scalar(content: bytes) -> tuple[str, float] | None:
