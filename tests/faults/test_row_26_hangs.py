@@ -67,6 +67,27 @@ def test_row_26_a_trial_that_hangs_is_ended_and_tried_again(bench: Bench, kind: 
     bench.is_quiet()
 
 
+def test_row_26_without_a_limit_a_silent_trial_is_left_alone(bench: Bench) -> None:
+    """For longer than the limit above; only after ten minutes is there a sentence on it."""
+    bench.write_program(
+        """
+        import time
+
+        def train(run):
+            run.log({"error": run["x"]}, step=0)
+            time.sleep(5)
+            run.log({"error": run["x"]}, step=1)
+        """
+    )
+    bench.write_study(trials=1)
+    done = bench.run_study("--workers", "2")
+    assert done.code == 0, done.err
+    results = bench.results()
+    assert results.counts() == {"complete": 2}
+    assert [len(record.attempts) for record in results] == [1, 1]
+    assert [record.attempts[0].notes for record in results] == [(), ()]
+
+
 @pytest.mark.parametrize(
     "what",
     [

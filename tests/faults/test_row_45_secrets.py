@@ -6,9 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 
 import tunebook
+from commandline import call
 from faults.bench import Bench
 from tunebook.core.errors import StudyError
 from tunebook.core.objective import Metric, Objective
@@ -31,6 +33,16 @@ PROGRAM = """
         if run.attempt.trial.number == 2:
             run.infeasible(f"not allowed with {token}")
     """
+# What it prints is its own, and stays in its log; but its last words become the reason.
+SCRIPT = """
+    import os, sys
+
+    token = os.environ["PLANTED_TOKEN"]
+    assert token.startswith("planted-")
+    print("error", sys.argv[1], "with", token, flush=True)
+    if sys.argv[2] == "b":
+        sys.exit(f"401 Unauthorized: https://api?token={token}")
+    """
 TRACKED = """
     import sys
     import tunebook
@@ -49,28 +61,47 @@ def _planted(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, SECRET)
 
 
-def check_nothing_is_written(bench: Bench) -> None:
+def holding(bench: Bench) -> list[Path]:
+    """The files of the book in which the secret stands."""
     files = [path for path in (bench.folder / "book").rglob("*") if path.is_file()]
     assert any(path.name == "book.db" for path in files)
     assert any(path.name == "attempt.json" for path in files)
-    found = [path for path in files if SECRET.encode() in path.read_bytes()]
-    assert found == []
+    return [path for path in files if SECRET.encode() in path.read_bytes()]
 
 
-def check_nothing_is_shown(bench: Bench, study: str) -> None:
+def check_nothing_is_shown(
+    bench: Bench, capsys: pytest.CaptureFixture[str], study: str = "depth"
+) -> None:
+    book, place = bench.folder / "book", bench.folder
     for arguments in (
         ("show", study, "--json"),
+        ("show", study, "--file"),
         ("show", study, "1"),
-        ("report", study, "--html", "report.html"),
+        ("show", study, "1", "--json"),
+        ("report", study),
+        ("report", study, "--html", place / "report.html"),
         ("book", "--json"),
+        *(
+            ("export", study, "--what", what, "-o", place / f"{what}.{kind}")
+            for what in ("trials", "curves")
+            for kind in ("csv", "json", "parquet")
+        ),
     ):
-        done = bench.run(*arguments)
+        done = call(capsys, *arguments, "--dir", book)
         assert done.code == 0, (arguments, done.err)
         assert SECRET not in done.out + done.err, arguments
-    assert SECRET not in (bench.folder / "report.html").read_text()
+    written = [place / "report.html", *place.glob("trials.*"), *place.glob("curves.*")]
+    assert len(written) == 7
+    for path in written:
+        assert SECRET.encode() not in path.read_bytes(), path
+    # In a Parquet file a text may be compressed.
+    for what in ("trials", "curves"):
+        table = pyarrow.parquet.read_table(place / f"{what}.parquet")
+        assert table.num_rows > 0
+        assert SECRET not in str(table.to_pydict())
 
 
-def test_row_45_the_environment(bench: Bench) -> None:
+def test_row_45_the_environment(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     bench.write_program(PROGRAM)
     bench.write_study()
     done = bench.run_study("--workers", "2")
@@ -80,11 +111,34 @@ def test_row_45_the_environment(bench: Bench) -> None:
     assert results.counts() == {"failed": 1, "infeasible": 1, "complete": 2}
     assert results[2].outcome is not None
     assert results[2].outcome.reason == "not allowed with ***"
-    check_nothing_is_written(bench)
-    check_nothing_is_shown(bench, "depth")
+    assert holding(bench) == []
+    check_nothing_is_shown(bench, capsys)
 
 
-def test_row_45_a_script_that_tracks_itself(bench: Bench) -> None:
+def test_row_45_the_environment_of_a_command(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bench.write_program(SCRIPT)
+    bench.write_study(
+        trials=1,
+        command=[sys.executable, "train.py", "{x}", "{arm}"],
+        metrics={"pattern": r"^error (?P<error>\S+)"},
+    )
+    done = bench.run_study("--workers", "2")
+    assert "after it said '401 Unauthorized: https://api?token=***'" in done.err
+    assert SECRET not in done.out + done.err
+    results = bench.results()
+    assert results.counts() == {"complete": 1, "failed": 1}
+    assert {path.name for path in holding(bench)} == {"log.txt"}
+    failed = results[2].outcome
+    assert failed is not None
+    assert "token=***" in failed.detail
+    check_nothing_is_shown(bench, capsys)
+
+
+def test_row_45_a_script_that_tracks_itself(
+    bench: Bench, capsys: pytest.CaptureFixture[str]
+) -> None:
     bench.write_program(TRACKED)
     arguments = ["--quiet", "--lr", "0.1", "--password", SECRET]
     subprocess.run(
@@ -97,8 +151,8 @@ def test_row_45_a_script_that_tracks_itself(bench: Bench) -> None:
     assert record.trial.config == {"lr": 0.1, "hub.api_key": "***"}
     (note,) = record.attempts[0].notes
     assert note == "called as python train.py --quiet --lr 0.1 --password '***'"
-    check_nothing_is_written(bench)
-    check_nothing_is_shown(bench, "tracked")
+    assert holding(bench) == []
+    check_nothing_is_shown(bench, capsys, "tracked")
 
 
 @pytest.mark.parametrize(
