@@ -136,6 +136,10 @@ def test_a_first_hour(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run.code == 0
     assert run.out.splitlines()[-1] == "More: tunebook show train 1; tunebook book"
     assert run.err.splitlines()[0] == "train: 0 of 2 trials done, 1 worker"
+    elsewhere = call(capsys, "run", "train.yaml", "--trials", "1", "--inline", "--dir", "a book")
+    assert elsewhere.out.splitlines()[-1] == (
+        "More: tunebook show train 1 --dir 'a book'; tunebook book --dir 'a book'"
+    )
     assert call(capsys, "show", "train", "1").out == call(capsys, "show", "train/1").out
     assert call(capsys, "show", "train", "--file").out.startswith("study: train\n")
     assert "train/1" in call(capsys, "compare", "train/1", "train/2").out
@@ -174,3 +178,20 @@ def test_a_reader_that_leaves_early_is_no_error(book: Path, arguments: list[str]
     done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
     os.close(writer)
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "arguments", [["book"], ["export", "size"], ["show", "size", "--json"], ["--help"]]
+)
+def test_an_output_that_cannot_be_written_is_told(
+    book: Path, arguments: list[str], unbuffered: str
+) -> None:
+    command = [sys.executable, "-m", "tunebook", *arguments]
+    environment = os.environ | {"PYTHONUNBUFFERED": unbuffered}
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, check=False, env=environment
+        )
+    assert done.stderr == "Error: cannot write the output: No space left on device\n"
+    assert done.returncode == 1

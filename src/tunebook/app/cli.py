@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated, NoReturn
 
@@ -61,11 +62,30 @@ def main() -> None:
     if sys.platform.startswith("win"):
         _leave("tunebook runs on Linux (and, untested, on macOS); on Windows use WSL.", MISTAKE)
     try:
-        app(prog_name="tunebook")
+        try:
+            app(prog_name="tunebook")
+        finally:
+            sys.stdout.flush()
     except TunebookError as error:
         _leave(f"Error: {error}", MISTAKE)
     except KeyboardInterrupt:
         _leave("Interrupted.", INTERRUPTED)
+    except OSError as error:
+        if not _output_fails():
+            raise
+        _leave(f"Error: cannot write the output: {error.strerror}", MISTAKE)
+
+
+def _output_fails() -> bool:
+    """Whether standard output is what cannot be written; if so, nothing is written there again."""
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        # What it still holds would fail once more when Python ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return True
+    return False
 
 
 def _leave(text: str, code: int) -> NoReturn:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 import typer
 
 from tunebook.app.commands.options import AsJson, Folder, Quiet
-from tunebook.app.commands.printing import exit_code, print_json, word
+from tunebook.app.commands.printing import exit_code, in_folder, print_json, word
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
 from tunebook.procedures.options import OPTIONS, Option
@@ -235,7 +235,8 @@ def _tell_unfinished(made: Probed, name: str, common: Common) -> None:
             "changed, or with --retry-failed.",
             err=True,
         )
-    typer.echo(f"To continue: tunebook probe {name} {shlex.quote(str(common.file))}", err=True)
+    again = f"tunebook probe {name} {shlex.quote(str(common.file))}{in_folder(common.folder)}"
+    typer.echo(f"To continue: {again}", err=True)
 
 
 def _values(given: list[str] | None) -> dict[str, Any]:

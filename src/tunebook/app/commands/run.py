@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tunebook.app.commands.options import AsJson, Folder, Quiet
-from tunebook.app.commands.printing import exit_code, print_json, word
+from tunebook.app.commands.printing import exit_code, in_folder, print_json, word
 
 if TYPE_CHECKING:
     from tunebook.running.loop import Ending
@@ -105,7 +106,7 @@ def run(
         from tunebook.app import tables
 
         tables.console().print(tables.study(data, most=20))
-        typer.echo(_farewell(ending, data, file))
+        typer.echo(_farewell(ending, data, file, in_folder(folder)))
     raise typer.Exit(_code(ending, data))
 
 
@@ -126,14 +127,14 @@ def _code(ending: Ending, data: dict[str, Any]) -> int:
     return exit_code(ending)
 
 
-def _farewell(ending: Ending, data: dict[str, Any], file: Path) -> str:
+def _farewell(ending: Ending, data: dict[str, Any], file: Path, where: str) -> str:
     if not ending.done:
-        return f"\nTo continue: tunebook run {file}"
+        return f"\nTo continue: tunebook run {shlex.quote(str(file))}{where}"
     broken = [row["trial"] for row in data["not_complete"] if row["status"] != "infeasible"]
     if broken:
         return (
-            f"\nWhat went wrong: tunebook show {data['study']} {broken[0]}. What failed is tried "
-            "again when the\ncode has changed, or with --retry-failed."
+            f"\nWhat went wrong: tunebook show {data['study']} {broken[0]}{where}. What failed is "
+            "tried again\nwhen the code has changed, or with --retry-failed."
         )
     trial = f" {data['best'][0]['trial']}" if data["best"] else ""
-    return f"\nMore: tunebook show {data['study']}{trial}; tunebook book"
+    return f"\nMore: tunebook show {data['study']}{trial}{where}; tunebook book{where}"
