@@ -12,11 +12,13 @@ import pytest
 
 from commandline import Done, call, end, interrupt, start, wait_until
 from probed import STUDY, write_probed
-from tunebook.app import display, probing, workflow
+from simulated_probes import results_of
+from tunebook.app import display, probing, reporting, workflow
 from tunebook.app import start as beginnings
 from tunebook.core.domains import Float, Value
 from tunebook.core.edits import SetBudget, SetParameter
 from tunebook.core.errors import StudyChanged, StudyError, UnknownName
+from tunebook.core.evidence import Standing
 from tunebook.core.findings import Verdict
 from tunebook.core.space import Fixed
 from tunebook.core.study import Asked, Budget, Study
@@ -167,6 +169,16 @@ def test_a_report_on_any_stage_is_that_of_the_probe(small: Study) -> None:
         assert [f.key for f in replayed.figures] == ["probe-variance", "probe-seeds"]
 
 
+def test_a_report_on_a_probe_is_on_its_last_stage(small: Study) -> None:
+    ran(ask(small))
+    ran(ask(small, again=True))
+    for name in ("small.variance", "small.variance-2"):
+        assert reporting.on_book(name, BOOK).study.name == f"{name}.same"
+    for name in ("small.varianc", "small", "variance"):
+        with pytest.raises(UnknownName, match=f"the book has no study '{name}'"):
+            reporting.on_book(name, BOOK)
+
+
 def test_a_report_on_a_probe_that_has_not_ended_says_how_to_continue(small: Study) -> None:
     asked = ask(small)
     probe = probing.named("variance").begin(probing.Subject(asked), dict(asked.options))
@@ -180,6 +192,46 @@ def test_a_report_on_a_probe_that_has_not_ended_says_how_to_continue(small: Stud
         "The probe has not come to its end: small.variance.seed-init has not come to its end."
     )
     assert finding.advice == "Continue it: tunebook probe variance small.yaml"
+
+
+def test_a_report_counts_as_infeasible_what_the_probe_does(small: Study) -> None:
+    """Where a probe goes results are bad, and one that is far from the others is a result."""
+    stage = probing.Subject(ask(small)).listed("all", [{}] * 12, goal="?")
+    values = iter([1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 1.02, 0.98, 1.0, 1.1, 90.0, 100.0])
+    results = results_of(stage, lambda *_: {"valid/error": [next(values)]})
+    report = probing.report(results, Answer(()))
+    assert {row.standing for row in report.rows} == {Standing.MEASURED}
+    assert "infeasible" not in str(report)
+
+
+def test_the_memory_that_is_free_is_kept_as_the_limit(
+    small: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(probing, "free_bytes", lambda: 1000)
+    sized = replace(small, budget=Budget(9), knobs=replace(small.knobs, batch_size="x"))
+    asked = probing.ask("batch-size", sized, {}, {}, BOOK)
+    assert asked.options == (("memory", 800),)
+    assert probing.ask("batch-size", sized, {"memory": "1KB"}, {}, BOOK).options == (
+        ("memory", 1024),
+    )
+    # What the study says holds by itself.
+    limited = replace(sized, resources=replace(sized.resources, memory=2**30))
+    assert probing.ask("batch-size", limited, {}, {}, BOOK).options == ()
+
+
+@pytest.mark.parametrize("rate", [-1, 0, -0.5])
+def test_a_rate_that_cannot_be_swept_is_refused(
+    here: Path, capsys: pytest.CaptureFixture[str], rate: float
+) -> None:
+    path = write_probed(here)
+    path.write_text(f"{STUDY}max_steps: 50\n".replace("knobs: {", "knobs: {learning_rate: x, "))
+    done = call(capsys, "probe", "stability", "small.yaml", "--set", f"x={rate}")
+    assert done.code == 1
+    assert done.err.strip() == (
+        f"Error: the procedure varies x by factors around its value, which is {rate}; give it one "
+        "above 0, in the study or by --set"
+    )
+    assert studies() == {}
 
 
 def test_a_study_of_its_own_has_no_probe_to_replay(small: Study) -> None:

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from coordination import small_study
-from tunebook.app import places, reproducing
+from tunebook.app import places, probing, reproducing
+from tunebook.app.commands.probe import _was_given, probe
 from tunebook.core.domains import Value
 from tunebook.core.results import AttemptRecord, TrialRecord
 from tunebook.core.space import Setting
 from tunebook.core.study import Asked
 from tunebook.core.trials import NO_CODE, Code, Listed, Trial
+from tunebook.procedures.catalogue import PROBES
+from tunebook.procedures.options import OPTIONS, read_all
 from tunebook.running.code import code_of
+from tunebook.studyfile import parse
 
 BOOK = Path(".tunebook")
 
@@ -38,6 +45,41 @@ def test_a_stage_is_had_again_by_its_probe(
     assert reproducing.steps(stage, None, None, BOOK) == [
         f"tunebook probe variance small.yaml{written}"
     ]
+
+
+# A study on which every probe can work.
+TASK = """\
+study: all
+task: tunebook.training.tasks:digits
+objective: {metric: valid/error, better: lower}
+max_steps: 300
+fixed: {learning_rate: 0.1}
+"""
+GIVEN: dict[type, Value] = {int: 100, float: 0.25, bool: True}
+
+
+def parsed(command: str) -> tuple[str, dict[str, Value]]:
+    """The probe of a command line, and the options that it gives, as they are kept."""
+    program, group, name, *arguments = shlex.split(command)
+    assert (program, group) == ("tunebook", "probe")
+    probes: Any = typer.main.get_command(probe)
+    context = probes.commands[name].make_context(name, arguments)
+    given = {o.name: context.params[o.name] for o in OPTIONS[name] if _was_given(context, o.name)}
+    assert context.params["file"] == Path("all.yaml")
+    return name, read_all(name, OPTIONS[name], given)
+
+
+@pytest.mark.parametrize("name", PROBES)
+@pytest.mark.parametrize("everything", [False, True])
+def test_the_command_of_every_probe_asks_the_same(name: str, everything: bool, here: Path) -> None:
+    """With all that a probe was asked, defaults and limits included."""
+    text = {"memory": "2GB", "sizes": "16,64"}
+    given = {o.name: text.get(o.name) or GIVEN[o.kind] for o in OPTIONS[name]} if everything else {}
+    about = replace(parse(TASK), file="all.yaml")
+    asked = probing.ask(name, about, given, {}, BOOK)
+    stage = replace(about, name=asked.stage("one"), asked=asked)
+    (command,) = reproducing.steps(stage, None, None, BOOK)
+    assert parsed(command) == (name, dict(asked.options))
 
 
 def record(code: Code = NO_CODE, notes: tuple[str, ...] = ()) -> TrialRecord:

@@ -63,12 +63,15 @@ def test_values_are_kept_as_one_kind() -> None:
     again = read("batch-size", sizes="16,64", memory=2**31)
     assert again == read("batch-size", sizes="16, 64", memory=str(2**31))
     assert read("clipping", off=0) == {"off": 0}
+    assert read("variance", difference=1e-310) == {"difference": 1e-310}
 
 
 @pytest.mark.parametrize(
     ("probe", "name", "value", "said"),
     [
         ("steps", "max_steps", 19, "max_steps of the probe steps is at least 20, got 19"),
+        ("variance", "difference", -1, "difference of the probe variance is above 0, got -1"),
+        ("variance", "difference", 0.0, "difference of the probe variance is above 0, got 0.0"),
         ("steps", "seeds", "2", "seeds of the probe steps is a whole number, got '2'"),
         ("steps", "seeds", True, "seeds of the probe steps is a whole number, got True"),
         ("steps", "seeds", None, "seeds of the probe steps is a whole number, got None"),

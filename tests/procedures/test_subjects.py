@@ -152,6 +152,18 @@ def test_the_value_of_a_knob(subject: Subject) -> None:
         words.number("batch_size")
 
 
+@pytest.mark.parametrize("value", [0, -1, 0.0, float("nan"), float("inf")])
+def test_what_is_varied_by_factors_is_above_0(subject: Subject, value: float) -> None:
+    start = {**subject.config, "batch_size": value}
+    other = Subject(replace(subject.asked, start=tuple(start.items())))
+    with pytest.raises(StudyError) as caught:
+        other.number("batch_size")
+    assert str(caught.value) == (
+        f"the procedure varies batch_size by factors around its value, which is {value!r}; give it "
+        "one above 0, in the study or by --set"
+    )
+
+
 def test_the_file_of_a_command(subject: Subject) -> None:
     assert subject.file == "STUDY.yaml"
     assert starting_from(replace(STUDY, file="own.yaml")).file == "own.yaml"

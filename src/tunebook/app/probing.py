@@ -103,14 +103,16 @@ def ask(
     if before is None or again:
         first = starting.start(about, _so_far(study.name, folder), given)
         number = before.round + 1 if before else 1
-        free = {"free_memory": int(_USABLE * free_bytes())} if probe.limited else {}
         usual = {o.name: o.default for o in probe.options if o.default is not None}
+        if probe.limited and about.resources.memory is None:
+            # Kept as if it were given: what is free at another time would make it another probe.
+            usual["memory"] = int(_USABLE * free_bytes())
         return Asked(
             name,
             about,
             tuple(first.config.items()),
             first.source,
-            tuple(sorted({**free, **usual, **chosen}.items())),
+            tuple(sorted({**usual, **chosen}.items())),
             number,
             first.selected,
         )
@@ -160,11 +162,14 @@ def run(
 
 
 def report(results: Results, answer: Answer) -> Report:
-    """The report on the last stage of a probe, with the probe's own answers."""
+    """The report on the last stage of a probe, with the probe's own answers.
+
+    What counts as infeasible is what the procedures take for it: see `sweeps.readings_of`.
+    """
     asked = results.study.asked
     study = results.study if asked is None else _titled(results.study, asked)
     return assemble(
-        gather(replace(results, study=study)),
+        gather(replace(results, study=study), far_out=False),
         answer.findings,
         answer.figures,
         made=datetime.now().astimezone(),

@@ -12,6 +12,7 @@ from tunebook.app import places, start, workflow
 from tunebook.core.errors import UnknownName
 from tunebook.core.representation import counted
 from tunebook.core.results import Results
+from tunebook.core.study import Study
 from tunebook.report import html, making, markdown, objectives
 from tunebook.report.making import Report
 from tunebook.storage.sqlite import open_store
@@ -27,11 +28,14 @@ def on_book(
     compare: str | None = None,
     notice: Callable[[str], None] = lambda _: None,
 ) -> Report:
-    """The report on a study of a book, by default on the one that was begun last."""
+    """The report on a study of a book, by default on the one that was begun last.
+
+    `STUDY.PROBE` is the last stage of that probe.
+    """
     chosen = name or _latest(folder)
     if compare == chosen:
         raise UnknownName(f"{chosen} cannot be compared with itself; name another study")
-    results = workflow.results(chosen, folder)
+    results = _results(chosen, folder)
     if results.study.asked is not None and objective is None and compare is None:
         from tunebook.app import probing
 
@@ -81,9 +85,24 @@ def write(
     return said
 
 
-def _latest(folder: Path) -> str:
+def _results(name: str, folder: Path) -> Results:
+    """What the book has of a study, or of the last stage of a probe."""
+    try:
+        return workflow.results(name, folder)
+    except UnknownName:
+        stages = [s.name for s in _studies(folder) if s.asked and s.asked.stage("") == f"{name}."]
+        if not stages:
+            raise
+        return workflow.results(stages[-1], folder)
+
+
+def _studies(folder: Path) -> tuple[Study, ...]:
     with open_store(folder, readonly=True, attempts=places.attempts_folder()) as store:
-        studies = store.studies()
+        return store.studies()
+
+
+def _latest(folder: Path) -> str:
+    studies = _studies(folder)
     if not studies:
         raise UnknownName(f"the book in {folder} has no study yet; tunebook run begins one")
     return studies[-1].name

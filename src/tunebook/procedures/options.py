@@ -22,8 +22,9 @@ GOAL_SEEDS: Final = 3
 class Option:
     """An option: its kind, its least value, and what it is where nobody gives it.
 
-    A `default` is kept with what a probe was asked; one that depends on the study is None, and the
-    help tells it. A `reader` makes a value of what is no number, or refuses it.
+    Where it must be `above` a value, it has no least one. A `default` is kept with what a probe was
+    asked; one that depends on the study is None, and the help tells it. A `reader` makes a value of
+    what is no number, or refuses it.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Option:
     least: float | None = None
     default: int | None = None
     reader: Callable[[object], Value] | None = None
+    above: float | None = None
 
     def read(self, probe: str, value: object) -> Value:
         """The value as it is kept, if it is one of this option's."""
@@ -50,6 +52,10 @@ class Option:
         if self.least is not None and number is not None and number < self.least:
             raise StudyError(
                 f"{self.name} of the probe {probe} is at least {self.least:g}, got {value!r}"
+            )
+        if self.above is not None and number is not None and number <= self.above:
+            raise StudyError(
+                f"{self.name} of the probe {probe} is above {self.above:g}, got {value!r}"
             )
         return int(number) if self.kind is int and number is not None else value  # type: ignore[return-value]
 
@@ -149,7 +155,7 @@ OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
             float,
             "D",
             "The difference that is to be seen [default: a hundredth of what is left].",
-            1e-300,
+            above=0.0,
         ),
     ),
     "batch-size": (

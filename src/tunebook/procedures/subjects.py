@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
@@ -75,12 +76,17 @@ class Subject:
         return self.config.get(name) if name is not None else None
 
     def number(self, knob: str) -> float:
-        """The same for a knob that the procedure cannot do without."""
+        """The same for a knob that the procedure multiplies and divides: a number above 0."""
         value = self.value(knob)
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise StudyError(
                 f"the procedure varies {getattr(self.knobs, knob)} around its value, "
                 f"which is {value!r}; give it a number, in the study or by --set"
+            )
+        if not 0 < value < math.inf:
+            raise StudyError(
+                f"the procedure varies {getattr(self.knobs, knob)} by factors around its value, "
+                f"which is {value!r}; give it one above 0, in the study or by --set"
             )
         return float(value)
 
