@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Collection
 from pathlib import Path
 
 from contracts import oracle
@@ -13,6 +14,7 @@ from faults.store_writer import TRIALS
 from faults.system_calls import PYTHON
 from tunebook.core.results import Results
 from tunebook.running.stories import tell
+from tunebook.storage.restoring import Story
 from tunebook.storage.sqlite import open_store
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(HERE.parent), "OPENBLAS_NUM_THREADS": "1"}
@@ -37,16 +39,27 @@ def copy(made: Path, to: Path) -> Path:
     return shutil.copytree(made, to)
 
 
-def check(folder: Path, made: Path) -> Results:
-    """Every acknowledged result is there, of the one attempt that there was: none was run again."""
+def check(folder: Path, made: Path, again: Collection[int] = ()) -> Results:
+    """Every acknowledged result is there; only the trials named were run again.
+
+    All others have the one attempt that there was.
+    """
     attempts = [tell(place) for place in (made / "studies" / "1").glob("*/1")]
-    tokens = {story.attempt.token for story in attempts if story is not None}
+    tokens = {story.attempt.token for story in attempts if isinstance(story, Story)}
     oracle.check(folder)
     with open_store(folder, readonly=True) as store:
         results = store.results("depth")
     assert results.counts() == {"complete": TRIALS}
-    assert {record.attempts[0].token for record in results} == tokens
     for record in results:
-        assert len(record.attempts) == 1
-        assert record.curves["error"].values.tolist() == [0.0, 1 / 7, 2 / 7]
+        if record.trial.index + 1 not in again:
+            assert [attempt.token in tokens for attempt in record.attempts] == [True]
+    assert_no_wrong_result(results)
     return results
+
+
+def assert_no_wrong_result(results: Results) -> None:
+    """Whatever is complete has all of its points."""
+    for record in results:
+        if record.status == "complete":
+            assert record.curves["error"].steps.tolist() == [0, 1, 2]
+            assert record.curves["error"].values.tolist() == [0.0, 1 / 7, 2 / 7]

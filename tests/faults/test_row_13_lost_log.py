@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from faults import left_book
+from faults import damage, left_book
 from faults.harness import Siege, kill, until
+from faults.store_writer import TRIALS
 from faults.store_writer import main as run_again
+from tunebook.storage.sqlite import open_store
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +53,33 @@ def test_row_13_files_that_were_removed(made: Path, tmp_path: Path, gone: tuple[
         (folder / f"book.db{suffix}").unlink()
     run_again(folder)
     left_book.check(folder, made)
+
+
+@settings(max_examples=10)
+@given(
+    kind=st.sampled_from(sorted(damage.OF_ATTEMPT)),
+    trial=st.integers(1, TRIALS),
+    share=st.floats(0, 1),
+    kept=st.floats(0, 1),
+)
+def test_row_13_a_log_that_was_cut_and_damaged_files(
+    made: Path, kind: str, trial: int, share: float, kept: float
+) -> None:
+    """Whatever is left of both, the others are not run again, and no wrong result is taken in."""
+    folder = left_book.copy(made, made.with_name("cut"))
+    log = folder / "book.db-wal"
+    with log.open("r+b") as file:
+        file.truncate(int(kept * log.stat().st_size))
+    (folder / "book.db-shm").unlink()
+    damage.OF_ATTEMPT[kind](folder / "studies" / "1" / str(trial) / "1", share)
+    run_again(folder)
+    with open_store(folder, readonly=True) as store:
+        results = store.results("depth")
+    left_book.assert_no_wrong_result(results)
+    assert sum(record.status == "complete" for record in results) == TRIALS
+    for record in results:
+        if record.trial.index + 1 != trial:
+            assert len(record.attempts) == 1
 
 
 def test_row_13_a_real_run_says_what_its_book_had_lost(tmp_path: Path) -> None:

@@ -83,6 +83,35 @@ def test_a_flipped_bit_leaves_a_prefix(
     assert read == records[: len(read)]
 
 
+@given(records=contents, zeros=st.integers(0, 20), data=st.data())
+def test_what_a_crash_leaves_may_be_cut(
+    path: Path, records: list[bytes], zeros: int, data: st.DataObject
+) -> None:
+    whole = fresh(path, records)
+    path.write_bytes(whole[: data.draw(st.integers(0, len(whole)))] + bytes(zeros))
+    ends = [0, *(offset for _, offset in spool.read(path))]
+    assert spool.may_be_cut(spool.rest(path, ends[-1]))
+
+
+@given(records=st.lists(st.binary(min_size=1, max_size=40), min_size=1), data=st.data())
+def test_a_record_that_is_all_there_was_not_cut_by_a_crash(
+    path: Path, records: list[bytes], data: st.DataObject
+) -> None:
+    """Its content has changed since: the last byte shows that all of it was written."""
+    fresh(path, [*records, b"the last one"])
+    ends = [0, *(offset for _, offset in spool.read(path))]
+    damaged = bytearray(path.read_bytes())
+    number = data.draw(st.integers(0, len(records)))
+    damaged[ends[number] + 8] ^= 0xFF
+    path.write_bytes(damaged)
+    assert [offset for _, offset in spool.read(path)] == ends[1 : number + 1]
+    assert not spool.may_be_cut(spool.rest(path, ends[number]))
+
+
+def test_a_missing_spool_has_no_rest(tmp_path: Path) -> None:
+    assert spool.rest(tmp_path / "missing", 0) == b""
+
+
 @given(records=contents, later=contents, data=st.data())
 def test_a_writer_cuts_off_a_torn_tail(
     path: Path, records: list[bytes], later: list[bytes], data: st.DataObject

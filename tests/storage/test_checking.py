@@ -12,7 +12,7 @@ import pytest
 from contracts.store_contract import CODE, COMPLETE, STUDY, logged, proposal
 from tunebook.core.events import Finished
 from tunebook.storage import checking
-from tunebook.storage.checking import flaws
+from tunebook.storage.checking import NoBook, flaws
 from tunebook.storage.migrations import VERSION, OlderBook, refuse_other_version
 from tunebook.storage.sqlite import open_store
 
@@ -69,3 +69,37 @@ def test_pages_are_looked_at(book: Path) -> None:
     assert flaws(book)
     book.write_text("Once upon a time, " * 100)
     assert flaws(book) == ("file is not a database",)
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("VACUUM", "^is empty$"),
+        ("CREATE TABLE books (a)", "^is a database, but not a book of tunebook$"),
+        ("CREATE TABLE meta (name, value)", "^is a database, but not a book of tunebook$"),
+    ],
+)
+def test_what_is_whole_and_no_book_is_not_a_flawed_one(
+    tmp_path: Path, statement: str, expected: str
+) -> None:
+    change(tmp_path / "other.db", statement)
+    with pytest.raises(NoBook, match=expected):
+        flaws(tmp_path / "other.db")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        (b"first_step", b"first_stop", "the table blocks lacks the column first_step"),
+        (b"CREATE TABLE notes", b"CRATE? TABLE notes", "malformed database schema (notes)"),
+        (b"TABLE notes (", b"TABLE notes \xee", r'(notes) - near "\xee": syntax error'),
+    ],
+)
+def test_the_description_of_tables_is_looked_at(
+    book: Path, before: bytes, after: bytes, expected: str
+) -> None:
+    content = book.read_bytes()
+    assert before in content
+    book.write_bytes(content.replace(before, after, 1))
+    (flaw,) = flaws(book)
+    assert expected in flaw

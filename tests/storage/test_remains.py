@@ -10,6 +10,7 @@ import pytest
 
 from contracts.store_contract import CODE, COMPLETE, STUDY, logged, proposal
 from tunebook.core.events import Finished, Noted
+from tunebook.storage import schema
 from tunebook.storage.remains import KeptAttempt, Remains, remains
 from tunebook.storage.salvage import salvage
 from tunebook.storage.sqlite import open_store
@@ -111,3 +112,17 @@ def test_details_that_are_damaged_are_left_out(book: Path) -> None:
     assert (kept.outcome, kept.unended) == (None, True)
     assert only(after(book, "UPDATE notes SET text = CAST(X'FF' AS TEXT)")).notes == ()
     assert only(after(book, "UPDATE columns SET metric = CAST(X'FF' AS TEXT)")).broken
+
+
+COLUMNS = [
+    (table.name, column.name) for table in schema.metadata.sorted_tables for column in table.c
+]
+
+
+@pytest.mark.parametrize(("table", "column"), COLUMNS)
+def test_a_column_that_goes_by_another_name(book: Path, table: str, column: str) -> None:
+    """The book's own description of its tables may be damaged, too."""
+    left = after(book, f'ALTER TABLE "{table}" RENAME COLUMN "{column}" TO "other"')
+    assert left.doubtful_trials is (table in ("studies", "trials", "attempts"))
+    assert left.doubtful_points is (table in ("blocks", "columns"))
+    assert all(isinstance(key, int) for key in (*left.studies, *left.trials))

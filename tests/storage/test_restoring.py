@@ -7,9 +7,10 @@ from pathlib import Path
 
 from contracts import oracle
 from contracts.store_contract import CODE, COMPLETE, CRASHED, STUDY, logged, proposal
-from tunebook.core.events import Event, Finished
-from tunebook.core.trials import Attempt
-from tunebook.storage.restoring import LOST_ENDING, Story, numbered
+from tunebook.core.events import Event, Finished, Resumed
+from tunebook.core.trials import Attempt, Outcome
+from tunebook.storage.lost_points import LOST_POINTS
+from tunebook.storage.restoring import LOST_ENDING, After, Story, Untold
 from tunebook.storage.sqlite import open_store
 
 
@@ -17,12 +18,14 @@ class Disk:
     """The stories that folders tell."""
 
     def __init__(self) -> None:
-        self.stories: dict[Path, Story] = {}
+        self.stories: dict[Path, Story | Untold] = {}
 
-    def add(self, attempt: Attempt, events: Iterable[Event]) -> None:
-        self.stories[Path(attempt.folder)] = Story(attempt, tuple(events))
+    def add(self, attempt: Attempt, events: Iterable[Event], after: After = After.NOTHING) -> Story:
+        story = Story(attempt, tuple(events), after=after)
+        self.stories[Path(attempt.folder)] = story
+        return story
 
-    def tell(self, folder: Path) -> Story | None:
+    def tell(self, folder: Path) -> Story | Untold | None:
         return self.stories.get(folder)
 
 
@@ -40,7 +43,7 @@ def test_what_was_lost_is_taken_in_and_the_last_attempt_stays_open(tmp_path: Pat
         second = store.claim("depth", proposal(0), CODE)
         other = store.claim("depth", proposal(1), CODE)
     disk.add(first, [logged(first, [1, 2], 10)])
-    disk.add(second, [logged(second, [3], 10), Finished(second, COMPLETE, 2.0)])
+    said = disk.add(second, [logged(second, [3], 10), Finished(second, COMPLETE, 2.0)])
     disk.add(other, [])
     lose_book(tmp_path)
     with open_store(tmp_path) as store:
@@ -52,7 +55,7 @@ def test_what_was_lost_is_taken_in_and_the_last_attempt_stays_open(tmp_path: Pat
         assert results[1].attempts[1].token == second.token
         assert results[1].trial.config == first.trial.config
         # Whoever runs the study reads the spool of what is open.
-        assert all(store.append(event) for event in disk.stories[Path(second.folder)].events)
+        assert all(store.append(event) for event in said.events)
         assert store.take_in("depth", disk.tell) == ()
     oracle.check(tmp_path)
 
@@ -95,8 +98,70 @@ def test_what_the_book_has_given_to_others_stays_theirs(tmp_path: Path) -> None:
     oracle.check(tmp_path)
 
 
-def test_numbers_of_folders(tmp_path: Path) -> None:
-    for name in ("10", "9", "1.lost-ab", "files"):
-        (tmp_path / name).mkdir()
-    assert numbered(tmp_path) == [9, 10]
-    assert numbered(tmp_path / "missing") == []
+class Lost:
+    """A trial of two attempts, the second complete and with a checkpoint; the book is lost."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.disk = Disk()
+        with open_store(folder) as store:
+            store.create(STUDY)
+            self.first = store.claim("depth", proposal(0), CODE)
+            store.append(Finished(self.first, CRASHED, 1.0))
+            self.second = store.claim("depth", proposal(0), CODE)
+        lose_book(folder)
+        self.place = Path(self.first.folder).parent
+        (Path(self.second.folder) / "checkpoints" / "3").mkdir(parents=True)
+        (self.place / "files").mkdir()
+        (self.place / "files" / "state").touch()
+        self.disk.add(
+            self.first, [logged(self.first, [1, 2], 10), Finished(self.first, CRASHED, 1)]
+        )
+        self.went_on = (Resumed(self.second, 1, 2), logged(self.second, [3], 10))
+        self.disk.add(self.second, [*self.went_on, Finished(self.second, COMPLETE, 2.0)])
+
+    def take_in(self) -> list[Outcome | None]:
+        """How the attempts ended that were taken in."""
+        with open_store(self.folder) as store:
+            store.create(STUDY)
+            store.take_in("depth", self.disk.tell)
+            results = store.results("depth")
+        return [a.outcome for a in results[1].attempts] if len(results) else []
+
+    def aside(self) -> list[str]:
+        found = self.place.rglob("*.lost-*")
+        return sorted(str(path.relative_to(self.place)).split(".lost")[0] for path in found)
+
+
+def test_where_nothing_is_lost_nothing_is_put_aside(tmp_path: Path) -> None:
+    lost = Lost(tmp_path)
+    assert lost.take_in() == [CRASHED, None]
+    assert lost.aside() == []
+
+
+def test_what_went_on_from_lost_points_is_not_taken_in_as_a_result(tmp_path: Path) -> None:
+    lost = Lost(tmp_path)
+    lost.disk.add(lost.first, [], After.UNKNOWN)
+    assert lost.take_in() == [LOST_POINTS, LOST_POINTS]
+    assert lost.aside() == ["2/checkpoints/3", "files"]
+
+
+def test_a_broken_spool_ends_its_attempt(tmp_path: Path) -> None:
+    lost = Lost(tmp_path)
+    lost.disk.add(lost.second, lost.went_on, After.LOST)
+    assert lost.take_in() == [CRASHED, LOST_POINTS]
+    assert lost.aside() == ["2/checkpoints/3", "files"]
+
+
+def test_a_killed_one_goes_on_from_what_it_saved(tmp_path: Path) -> None:
+    lost = Lost(tmp_path)
+    lost.disk.add(lost.second, lost.went_on, After.UNKNOWN)
+    assert lost.take_in() == [CRASHED, None]
+    assert lost.aside() == []
+
+
+def test_one_that_cannot_be_read_is_not_gone_on_from(tmp_path: Path) -> None:
+    lost = Lost(tmp_path)
+    lost.disk.stories[Path(lost.second.folder)] = Untold("attempt.json cannot be read")
+    assert lost.take_in() == [CRASHED]
+    assert lost.aside() == ["2/checkpoints/3", "files"]

@@ -116,3 +116,19 @@ def test_what_is_no_database_at_all(tmp_path: Path) -> None:
     assert set(found.holes) == set(found.rows)
     with closing(sqlite3.connect(":memory:")) as empty:
         assert read_table(empty, "trials") == ([], 1)
+
+
+@pytest.mark.parametrize("letter", [b"x", b"\xee"])
+def test_a_table_that_is_described_otherwise_has_holes(
+    made: Path, tmp_path: Path, letter: bytes
+) -> None:
+    """A column goes by another name, or by one that is no text."""
+    content = made.read_bytes()
+    book = tmp_path / "book.db"
+    book.write_bytes(content.replace(b"claimed_at", letter + b"laimed_at", 1))
+    found = salvage(book)
+    assert found.holes == {"attempts": 1}
+    assert [row["claimed_at"] for row in found.rows["attempts"]] == (
+        [None] * 60 if letter == b"x" else []
+    )
+    assert len(found.rows["trials"]) == 60

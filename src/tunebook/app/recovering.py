@@ -7,7 +7,7 @@ import secrets
 import shutil
 import time
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,11 @@ from tunebook.core.representation import counted
 from tunebook.files.atomic import sync
 from tunebook.running.ownership import owned, owners
 from tunebook.running.stories import tell
-from tunebook.storage.checking import flaws
-from tunebook.storage.comparing import differences
+from tunebook.storage.checking import NoBook, flaws
+from tunebook.storage.comparing import Compared, compare
 from tunebook.storage.definitions import Shelf
 from tunebook.storage.faults import option
+from tunebook.storage.lost_points import put_aside
 from tunebook.storage.migrations import VERSION
 from tunebook.storage.rebuilding import Recovered, rebuild
 from tunebook.storage.remains import Remains, remains
@@ -34,13 +35,16 @@ _BESIDE = ("", "-wal")
 class Recovery:
     """What came of looking at a book; without `studies`, which are a new one's, nothing changed.
 
-    `kept` is the damaged book under its new name, if there was one.
+    `kept` is the damaged book under its new name, if there was one. It is `doubtful` if rows of it
+    that cannot be read may have held what nobody misses.
     """
 
     book: str
     flaws: tuple[str, ...]
     kept: str | None = None
     studies: tuple[Recovered, ...] | None = None
+    compared: Compared = field(default_factory=Compared)
+    doubtful: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -52,14 +56,26 @@ class Recovery:
 
 def check(folder: Path) -> Recovery:
     """Only look: every page, key and value of a book, and whether its attempts' files agree."""
-    book = folder.absolute() / BOOK
+    book, shelf = folder.absolute() / BOOK, _shelf(folder)
     if not book.exists():
-        if not _shelf(folder).read():
+        if not shelf.read():
             raise StoreError(
                 f"no book in {folder}, nor files of one; choose another folder with `--dir`"
             )
         return Recovery(str(book), ("it is missing, but the files of its attempts are there",))
-    return Recovery(str(book), flaws(book) or differences(book, _shelf(folder), tell))
+    try:
+        found = flaws(book)
+    except NoBook as other:
+        if not shelf.own_keys():
+            raise StoreError(
+                f"{book} {other}, and there are no files of attempts to make a book from; choose "
+                "another folder with `--dir`"
+            ) from other
+        return Recovery(str(book), (f"it {other}, but the files of attempts are there",))
+    if found:
+        return Recovery(str(book), found)
+    compared = compare(book, shelf, tell)
+    return Recovery(str(book), compared.differences, compared=compared)
 
 
 def recover(folder: Path) -> Recovery:
@@ -82,12 +98,20 @@ def recover(folder: Path) -> Recovery:
             made = rebuild(work / BOOK, left, shelf, tell)
             if wrong := flaws(work / BOOK):
                 raise StoreError(f"the new book would be flawed ({wrong[0]}); nothing was changed")
+            # First: with the new book, trials could go on from them.
+            made = tuple(_put_aside(study) for study in made)
             kept = _replace(book, work / BOOK)
     except OSError as error:
         raise StoreError(f"cannot recover {book}: {error.strerror}; nothing is lost") from error
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    return Recovery(found.book, found.flaws, str(kept) if kept.exists() else None, made)
+    return Recovery(
+        found.book,
+        found.flaws,
+        str(kept) if kept.exists() else None,
+        made,
+        doubtful=left.doubtful_trials,
+    )
 
 
 def data(found: Recovery) -> dict[str, Any]:
@@ -98,30 +122,68 @@ def data(found: Recovery) -> dict[str, Any]:
 def text(found: Recovery) -> str:
     """For people."""
     if not found.flaws:
-        return (
-            f"{found.book} is whole: every page, key and value can be read, and the files of its "
-            "attempts say the same."
-        )
+        return _of_whole(found)
     where = option(Path(found.book))
     lines = [f"{found.book} is damaged:", *(f"  {flaw}" for flaw in found.flaws)]
     if found.studies is None:
         advice = f"Nothing was changed. To make a new book: tunebook recover{where}"
         return "\n".join([*lines, advice])
-    lines.append(f"{f'It is kept as {found.kept}. ' if found.kept else ''}The new book has:")
+    kept = f"It is kept as {found.kept}. " if found.kept else ""
+    if not found.studies:
+        lines.append(f"{kept}The new book is empty: nothing could be read, and no files are there.")
+        return "\n".join(lines)
+    lines.append(f"{kept}The new book has:")
     for study in found.studies:
-        attempts = counted(study.attempts, "attempt")
-        lines.append(
-            f"  {study.study}: {counted(study.trials, 'trial')}, {attempts} ({study.ended} ended; "
-            f"{study.from_spools} read from their own spools)"
-        )
-        lines += [f"    lost: {line}" for line in study.lost]
-        lines += [f"    the files count: {line}" for line in study.differences]
-    whole = found.is_whole
-    again = f"What was lost is run again by: tunebook run FILE{where}"
-    lines.append("Nothing was lost." if whole else again)
+        lines += _of_study(study)
+    lines.append(_result(found, where))
+    if any(study.beyond for study in found.studies):
+        lines.append("To go on from what was put aside all the same, give it its old name first.")
     if any(study.differences for study in found.studies):
         lines.append("What the book said otherwise than the files is told above: look at it.")
     return "\n".join(lines)
+
+
+def _of_whole(found: Recovery) -> str:
+    whole = f"{found.book} is whole: every page, key and value can be read"
+    compared = found.compared
+    if not compared.gone:
+        return f"{whole}, and the files of its attempts say the same."
+    lines = [
+        f"{whole}.",
+        f"It could not be compared with all files beside it. Those of {compared.uncompared} of "
+        f"{counted(compared.attempts, 'attempt')} are gone or damaged, and the book alone has what "
+        "they held:",
+        *(f"  {line}" for line in compared.gone),
+    ]
+    if compared.uncompared < compared.attempts:
+        lines.append("The others say the same.")
+    return "\n".join(lines)
+
+
+def _of_study(study: Recovered) -> list[str]:
+    attempts = counted(study.attempts, "attempt")
+    return [
+        f"  {study.study}: {counted(study.trials, 'trial')}, {attempts} ({study.ended} ended; "
+        f"{study.from_spools} read from their own spools)",
+        *(f"    lost: {line}" for line in study.lost),
+        *(f"    put aside, as points before it are or may be lost: {p}" for p in study.beyond),
+        *(f"    the files count: {line}" for line in study.differences),
+    ]
+
+
+def _result(found: Recovery, where: str) -> str:
+    if not found.is_whole:
+        return f"What was lost is run again by: tunebook run FILE{where}"
+    if found.doubtful:
+        return (
+            "Nothing is known to be lost. (Rows of the book cannot be read: a trial whose folder "
+            "is gone, too, would leave no trace.)"
+        )
+    return "Nothing was lost."
+
+
+def _put_aside(study: Recovered) -> Recovered:
+    return replace(study, beyond=tuple(str(put_aside(Path(path))) for path in study.beyond))
 
 
 def _shelf(folder: Path) -> Shelf:
@@ -138,7 +200,7 @@ def _refuse_owned(folder: Path) -> None:
 def _read(book: Path, work: Path) -> Remains:
     """What the book still says; a copy is read, since SQLite may write to what it opens."""
     if not book.exists():
-        return Remains()
+        return Remains(doubtful_trials=True)
     for suffix in _BESIDE:
         if _has_content(Path(f"{book}{suffix}")):
             shutil.copyfile(f"{book}{suffix}", work / f"damaged.db{suffix}")

@@ -18,6 +18,7 @@ from typing import TypeVar
 from tunebook.files import atomic, space
 
 _HEADER = struct.Struct("<II")
+HEADER_BYTES = _HEADER.size
 _LARGEST = 1 << 28
 AGAIN_SECONDS = 0.2
 T = TypeVar("T")
@@ -102,6 +103,29 @@ def read(path: Path, offset: int = 0) -> Iterator[tuple[bytes, int]]:
             yield record, offset
     finally:
         os.close(descriptor)
+
+
+def rest(path: Path, end: int) -> bytes:
+    """What follows the end of the last whole record; nothing if there is no such file."""
+    try:
+        with path.open("rb") as file:
+            file.seek(end)
+            return file.read()
+    except FileNotFoundError:
+        return b""
+
+
+def may_be_cut(rest: bytes) -> bool:
+    """Whether what follows the last whole record may be one that a crash has cut.
+
+    Then it reaches beyond the end of the file, or the file grew without its content being written,
+    which reads as zeros.
+    """
+    written = rest.rstrip(b"\0")
+    if len(written) < _HEADER.size:
+        return True
+    length: int = _HEADER.unpack_from(written)[0]
+    return len(written) - _HEADER.size < length <= _LARGEST
 
 
 def _record_at(descriptor: int, offset: int) -> bytes | None:

@@ -6,30 +6,74 @@ else. An attempt's own file says which configuration it was given, and its spool
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import islice
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import select
 
 from tunebook.core.codec import dumps
 from tunebook.core.events import Finished
+from tunebook.core.results import AttemptRecord, Results
 from tunebook.core.study import Study
 from tunebook.core.trials import Code, Outcome, Trial
 from tunebook.storage import schema
 from tunebook.storage.connections import open_engine
 from tunebook.storage.definitions import Shelf
+from tunebook.storage.lost_points import LOST_POINTS
 from tunebook.storage.reading import read_results
-from tunebook.storage.restoring import Story, Tell
+from tunebook.storage.restoring import LOST_ENDING, After, Story, Tell, Untold
 
 # Where a whole page says something else there are many: the first few are enough.
 _MOST = 20
+_LOST = (LOST_POINTS, LOST_ENDING)
 _OF_TRIAL = ("setting", "seed", "origin")
 
 
-def differences(book: Path, shelf: Shelf, tell: Tell) -> tuple[str, ...]:
-    """What a book that can be read says otherwise than the files beside it; it is only read."""
-    return tuple(islice(_of_book(book, shelf, tell), _MOST))
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """What a book says otherwise than the files beside it, and which of these cannot be read.
+
+    Of so many attempts that have begun, `uncompared` have lost files; `gone` names the first ones.
+    """
+
+    attempts: int = 0
+    uncompared: int = 0
+    gone: tuple[str, ...] = ()
+    differences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One thing that was found: a difference, or what of an attempt or a study is gone."""
+
+    text: str
+    differs: bool = False
+    attempts: int = 0
+
+
+def compare(book: Path, shelf: Shelf, tell: Tell) -> Compared:
+    """Hold a book that can be read against the files beside it; it is only read."""
+    engine = open_engine(book, readonly=True)
+    try:
+        with engine.begin() as connection:
+            query = select(schema.studies.c.id, schema.studies.c.name).order_by(schema.studies.c.id)
+            own = shelf.read()
+            found: list[_Line] = []
+            attempts = 0
+            for key, name in connection.execute(query).all():
+                results = read_results(connection, shelf.root, name, metrics=())
+                attempts += _begun(results)
+                lines = _of_study(results, own.get(key), tell, is_foreign=shelf.is_foreign(key))
+                found += (replace(line, text=f"{name}: {line.text}") for line in lines)
+    finally:
+        engine.dispose()
+    return Compared(
+        attempts=attempts,
+        uncompared=sum(line.attempts for line in found),
+        gone=_first(line.text for line in found if not line.differs),
+        differences=_first(line.text for line in found if line.differs),
+    )
 
 
 def of_study(known: Study, own: Study) -> Iterator[str]:
@@ -59,43 +103,75 @@ def of_attempt(
     if code != own:
         yield f"{where}: its code is {code} in the book, and {own} in its own file"
     endings = [event.outcome for event in story.events if isinstance(event, Finished)]
-    if outcome is not None and endings and outcome not in endings:
+    # What was lost is lost, whatever a spool says without it.
+    settled = outcome is not None and outcome not in _LOST
+    if outcome is not None and settled and endings and outcome not in endings:
         yield (
             f"{where}: it ended {_in_words(outcome)} by the book, and {_in_words(endings[0])} "
             "by its own spool"
         )
 
 
-def _of_book(book: Path, shelf: Shelf, tell: Tell) -> Iterator[str]:
-    engine = open_engine(book, readonly=True)
-    try:
-        with engine.begin() as connection:
-            keys = connection.execute(
-                select(schema.studies.c.id, schema.studies.c.name).order_by(schema.studies.c.id)
-            ).all()
-            own = shelf.read()
-            for key, name in keys:
-                if shelf.is_foreign(key):
-                    continue
-                results = read_results(connection, shelf.root, name, metrics=())
-                if key in own and own[key].name == name:
-                    yield from (f"{name}: {line}" for line in of_study(results.study, own[key]))
-                for record in results:
-                    for attempt in record.attempts:
-                        story = tell(Path(attempt.folder))
-                        # Another attempt's folder says nothing of this one.
-                        if story is None or story.attempt.token != attempt.token:
-                            continue
-                        number = record.trial.number
-                        lines = (
-                            *of_trial(record.trial, story.attempt.trial),
-                            *of_attempt(
-                                number, attempt.number, attempt.code, attempt.outcome, story
-                            ),
-                        )
-                        yield from (f"{name}: {line}" for line in lines)
-    finally:
-        engine.dispose()
+def _begun(results: Results) -> int:
+    return sum(_has_begun(attempt) for record in results for attempt in record.attempts)
+
+
+def _has_begun(attempt: AttemptRecord) -> bool:
+    """Whether some process has taken up the attempt; others have said nothing."""
+    return attempt.pid is not None or attempt.offset > 0
+
+
+def _of_study(
+    results: Results, own: Study | None, tell: Tell, *, is_foreign: bool
+) -> Iterator[_Line]:
+    name = results.study.name
+    if is_foreign:
+        yield _Line("its folder is another book's", attempts=_begun(results))
+        return
+    if own is None or own.name != name:
+        yield _Line("its own file, study.json, is gone or cannot be read")
+    else:
+        yield from (_Line(line, differs=True) for line in of_study(results.study, own))
+    for record in results:
+        for attempt in record.attempts:
+            yield from _of_attempt(record.trial, attempt, tell(Path(attempt.folder)))
+
+
+def _of_attempt(
+    trial: Trial, attempt: AttemptRecord, story: Story | Untold | None
+) -> Iterator[_Line]:
+    gone = _gone(attempt, story) if _has_begun(attempt) else None
+    if gone is not None:
+        yield _Line(f"trial {trial.number}, attempt {attempt.number}: {gone}", attempts=1)
+    # Another attempt's folder says nothing of this one.
+    if isinstance(story, Story) and story.attempt.token == attempt.token:
+        lines = (
+            *of_trial(trial, story.attempt.trial),
+            *of_attempt(trial.number, attempt.number, attempt.code, attempt.outcome, story),
+        )
+        yield from (_Line(line, differs=True) for line in lines)
+
+
+def _gone(attempt: AttemptRecord, story: Story | Untold | None) -> str | None:
+    """What of an attempt's files is gone or cannot be read, if anything is."""
+    if story is None:
+        return "its files are gone"
+    if isinstance(story, Untold):
+        return story.why
+    if story.attempt.token != attempt.token:
+        return "its folder is another attempt's"
+    ended = attempt.outcome is not None and attempt.outcome not in _LOST
+    cut = story.end < attempt.offset or (ended and story.after is After.UNKNOWN)
+    if story.after is After.LOST or (cut and not story.alive):
+        return f"its records from byte {story.end} on are gone or cannot be read"
+    return None
+
+
+def _first(lines: Iterable[str]) -> tuple[str, ...]:
+    """The first few lines, and how many there are beyond."""
+    several = tuple(lines)
+    more = len(several) - _MOST
+    return several if more <= 0 else (*several[:_MOST], f"and {more} more")
 
 
 def _names(known: Trial, own: Trial) -> tuple[str, ...]:

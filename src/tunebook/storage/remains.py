@@ -56,7 +56,8 @@ class Remains:
 
 def remains(found: Salvaged) -> Remains:
     """What the rows of a book say, without those that say nothing."""
-    studies = {row["id"]: _value(row["spec"], Study) for row in found.rows["studies"]}
+    rows = [row for row in found.rows["studies"] if _are_numbers(row, "id")]
+    studies = {row["id"]: _value(row["spec"], Study) for row in rows}
     known = {key: study for key, study in studies.items() if study is not None}
     attempts = _attempts(found)
     trials: dict[int, dict[int, KeptTrial]] = defaultdict(dict)

@@ -7,8 +7,9 @@ these had claimed. Their folders do: each holds its attempt and a spool of all i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,23 +18,45 @@ from sqlalchemy import Connection, func, insert, or_, select
 from tunebook.core.codec import dumps
 from tunebook.core.events import Event, Finished
 from tunebook.core.trials import Attempt, Outcome, OutcomeKind, Trial
-from tunebook.storage import schema
+from tunebook.storage import lost_points, schema
 from tunebook.storage.claims import insert_trial
 from tunebook.storage.folders import numbered
 from tunebook.storage.ingestion import append_event
+from tunebook.storage.lost_points import ALL, LOST_POINTS, NONE
 
 LOST_ENDING = Outcome(OutcomeKind.CRASHED, "how it ended was lost with the book")
 
 
+class After(StrEnum):
+    """What an attempt has said beyond what its folder still tells."""
+
+    NOTHING = "nothing"  # it has ended, was given up, lives, or was never begun
+    UNKNOWN = "unknown"  # it tells no ending: it was killed, or its spool was cut
+    LOST = "lost"  # there are or were records that cannot be read
+
+
 @dataclass(frozen=True, slots=True)
 class Story:
-    """What the folder of an attempt tells: which attempt it was, and what it said."""
+    """What the folder of an attempt tells: which attempt it was, and what it said.
+
+    The records of its spool can be read up to the byte `end`.
+    """
 
     attempt: Attempt
-    events: Iterable[Event]
+    events: Sequence[Event]
+    end: int = 0
+    after: After = After.NOTHING
+    alive: bool = False
 
 
-Tell: TypeAlias = Callable[[Path], Story | None]
+@dataclass(frozen=True, slots=True)
+class Untold:
+    """An attempt was begun in a folder, and why nobody can say which it was."""
+
+    why: str
+
+
+Tell: TypeAlias = Callable[[Path], Story | Untold | None]
 
 
 def take_in(connection: Connection, folder: Path, key: int, tell: Tell) -> tuple[Attempt, ...]:
@@ -50,19 +73,23 @@ def take_in(connection: Connection, folder: Path, key: int, tell: Tell) -> tuple
         # Most trials are known with all their attempts: one look is enough for each of these.
         if known and not (place / str(known + 1)).is_dir():
             continue
-        missing = [story for n in numbered(place) if n > known and (story := tell(place / str(n)))]
-        if not missing:
+        told = {n: story for n in numbered(place) if n > known and (story := tell(place / str(n)))}
+        if not told:
             continue
         if known:
             before = tell(place / str(known))
-            if before is not None:
+            if isinstance(before, Story):
                 close(connection, before)
-        for story, later in _with_later(missing):
-            if insert_attempt(connection, key, story.attempt):
-                found.append(story.attempt)
-                if later:
-                    close(connection, story)
+        found += _take_in(connection, key, place, known, told)
     return tuple(found)
+
+
+def is_lost(story: Story, *, later: bool) -> bool:
+    """Whether records of an attempt are lost.
+
+    One that has `later` ones ended or was given up before them: its folder must say how.
+    """
+    return story.after is After.LOST or (later and story.after is After.UNKNOWN)
 
 
 def insert_attempt(connection: Connection, key: int, attempt: Attempt) -> bool:
@@ -90,11 +117,53 @@ def insert_attempt(connection: Connection, key: int, attempt: Attempt) -> bool:
     return True
 
 
-def close(connection: Connection, story: Story) -> None:
-    """Take in all that an attempt said; it has ended in any case, since a later one exists."""
+def close(connection: Connection, story: Story, ending: Outcome = LOST_ENDING) -> None:
+    """Take in all that an attempt said; it has ended in any case, since a later one exists.
+
+    If points are lost, so is how it ended: it has no result, whatever it says.
+    """
     for event in story.events:
-        append_event(connection, event)
-    append_event(connection, Finished(story.attempt, LOST_ENDING, 0.0))
+        if ending != LOST_POINTS or not isinstance(event, Finished):
+            append_event(connection, event)
+    append_event(connection, Finished(story.attempt, ending, 0.0))
+
+
+def _take_in(
+    connection: Connection, key: int, place: Path, known: int, told: Mapping[int, Story | Untold]
+) -> Iterator[Attempt]:
+    """The attempts of one trial; what lies beyond points that are lost is put aside."""
+    points = dict.fromkeys(range(1, known + 1), ALL)
+    over = False
+    for number, story in told.items():
+        if isinstance(story, Untold):
+            points[number], over = NONE, False
+            continue
+        if not insert_attempt(connection, key, story.attempt):
+            continue
+        yield story.attempt
+        later = number < max(told)
+        points[number] = points_known(number, story, points, later=later)
+        if points[number] < ALL:
+            close(connection, story, LOST_POINTS)
+        elif later:
+            close(connection, story)
+        over = points[number] == ALL and lost_points.is_over(own_ending(story))
+    alive = any(isinstance(story, Story) and story.alive for story in told.values())
+    if lost_points.any_lost(points) and not over and not alive:
+        for path in [*lost_points.beyond(place, points)]:
+            lost_points.put_aside(path)
+
+
+def points_known(number: int, story: Story, points: Mapping[int, float], *, later: bool) -> float:
+    """The step before which all points of an attempt are there, given those of the earlier ones."""
+    if lost_points.is_hollow(number, lost_points.went_on_from(story.events), points):
+        return NONE
+    return lost_points.last_step(story.events) if is_lost(story, later=later) else ALL
+
+
+def own_ending(story: Story) -> Outcome | None:
+    """How an attempt ended by its own words."""
+    return next((e.outcome for e in story.events if isinstance(e, Finished)), None)
 
 
 def _latest_attempts(connection: Connection, key: int) -> dict[int, int]:
@@ -106,11 +175,6 @@ def _latest_attempts(connection: Connection, key: int) -> dict[int, int]:
         .group_by(schema.trials.c.number)
     )
     return {row[0]: row[1] for row in rows}
-
-
-def _with_later(stories: list[Story]) -> Iterator[tuple[Story, bool]]:
-    for place, story in enumerate(stories, 1):
-        yield story, place < len(stories)
 
 
 def _same_trial(connection: Connection, key: int, trial: Trial) -> int | None:

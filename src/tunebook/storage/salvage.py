@@ -40,7 +40,10 @@ def salvage(book: Path) -> Salvaged:
         connection.text_factory = _text
         for table in schema.metadata.sorted_tables:
             found, gaps = read_table(connection, table.name)
-            rows[table.name] = tuple(_as_declared(row, table.columns.keys()) for row in found)
+            names = table.columns.keys()
+            rows[table.name] = tuple(_as_declared(row, names) for row in found)
+            # The book's own description of its tables may be damaged, too.
+            gaps += bool(found) and not {*names} <= {*found[0].keys()}
             if gaps:
                 holes[table.name] = gaps
     return Salvaged(rows, holes)
@@ -64,6 +67,9 @@ def read_table(connection: sqlite3.Connection, table: str) -> tuple[list[sqlite3
                 found.append(row)
                 first = row["row number"] + 1
             return found, holes
+        except UnicodeDecodeError:
+            # The name of a column: no row of this table can be asked for.
+            return found, holes + 1
         except sqlite3.DatabaseError:
             # The driver looks a row ahead, and loses the one before what it cannot read: that one
             # is asked for by itself.
@@ -110,6 +116,6 @@ def _text(content: bytes) -> str | bytes:
 
 
 def _as_declared(row: sqlite3.Row, names: list[str]) -> Row:
-    """The columns that this version knows; those that an older book lacks are missing."""
+    """The columns that this version knows; there is nothing in those that the book lacks."""
     have = row.keys()
-    return {name: row[name] for name in names if name in have}
+    return {name: row[name] if name in have else None for name in names}

@@ -22,7 +22,8 @@ def recover(
     All that can be read of it, and the files of its attempts, which have every result too. The
     damaged book is kept under another name. Nothing is changed where the book is whole.
 
-    Ends with code 4 if something was lost, or if --check finds the book damaged.
+    Ends with code 4 if something was lost, or if --check finds the book damaged. Lost files beside
+    a whole book are named, and are no damage.
 
     Example: tunebook recover --check
     """
