@@ -68,4 +68,4 @@ def _weights(x: Floats, best: int, beyond: float) -> Floats:
         np.prod([(beyond - other) / (own - other) for other in near if other != own])
         for own in near
     ]
-    return np.array([0.0, 0.0, 1.0]) - np.array(found)
+    return np.asarray(np.array([0.0, 0.0, 1.0]) - np.array(found))
