@@ -47,6 +47,8 @@ class Machine:
     every: int = 1
     # How many steps the goal takes, by batch size; the best learning rate grows with its root.
     steps: Callable[[float], float] | None = None
+    # The noise of an evaluation, in logs.
+    luck: float = 0.0
     # |G|^2 and tr(S).
     gradient: tuple[float, float] | None = None
 
@@ -64,7 +66,8 @@ class Machine:
         x, t = every[logged], seconds[logged]
         memory = 2**28 + size * 2**16 + self.leak * x + 2**12 * rng.normal(size=len(x))
         curves = {
-            "valid/error": self._error(size, rate, x, t, rng),
+            "valid/error": self._error(size, rate, int(str(config["eval_every"])), x, t, rng),
+            "train/loss": Curve.of(x, 1.0 / x, t),
             "memory/bytes": Curve.of(x, memory, t),
         }
         for part, share in (self.waits or {}).items():
@@ -75,10 +78,18 @@ class Machine:
         return curves
 
     def _error(
-        self, size: float, rate: float, x: np.ndarray, t: np.ndarray, rng: np.random.Generator
+        self,
+        size: float,
+        rate: float,
+        interval: int,
+        x: np.ndarray,
+        t: np.ndarray,
+        rng: np.random.Generator,
     ) -> Curve:
         if self.steps is None:
             return Curve.of(x, 1.0 / x, t)
+        evaluated = x % interval == 0
+        x, t = x[evaluated], t[evaluated]
         best = 0.01 * math.sqrt(size / 64)
         needed = (
             self.steps(size)
@@ -86,4 +97,5 @@ class Machine:
             * math.exp(0.5 * math.log(rate / best) ** 2)
         )
         # The goal of 0.1 is met at `needed`.
-        return Curve.of(x, 0.1 * needed / x, t)
+        luck = np.exp(self.luck * rng.normal(size=len(x)))
+        return Curve.of(x, 0.1 * needed / x * luck, t)

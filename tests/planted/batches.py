@@ -36,6 +36,29 @@ def quick_loader(run: Run) -> None:
         run.log({"valid/error": 1 / step}, step=step)
 
 
+def prefetching_loader(run: Run) -> None:
+    """Batches come beside the computation, 1,600 examples a second: until 32, nobody waits."""
+    for step in steps_of(run):
+        with run.timing("data"):
+            time.sleep(max(number(run, "batch_size") / 1600 - 0.02, 0.0))
+        time.sleep(0.02)
+        run.log({"valid/error": 1 / step}, step=step)
+
+
+def full_device(run: Run) -> None:
+    """The healthy twin: the same times, and all of it is computing."""
+    for step in steps_of(run):
+        with run.timing("data"):
+            pass
+        time.sleep(max(number(run, "batch_size") / 1600, 0.02))
+        run.log({"valid/error": 1 / step}, step=step)
+
+
+def breaks(run: Run) -> None:
+    """Whatever the batch size."""
+    raise ValueError(f"no weights for a batch of {number(run, 'batch_size'):g}")
+
+
 def leaks(run: Run) -> None:
     """Every step keeps half a megabyte."""
     kept = []

@@ -82,6 +82,25 @@ def test_what_a_study_lacks_is_named_with_its_lines(
     assert "write 'batch: 128' under fixed and 'batch_size: batch' under knobs" in done.err
 
 
+def test_a_program_that_breaks_pauses(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    done = call(capsys, "probe", "batch-size", write(folder, "breaks"), "--largest", 16)
+    assert done.code == 3
+    assert "Paused: 5 attempts in a row broke within 60 s, the last one: ValueError: no" in done.err
+    assert "memory" not in done.err
+
+
+@pytest.mark.long
+def test_a_loader_that_keeps_up_until_throughput_stops_is_named(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = probed(capsys, write(folder, "prefetching_loader"), "--largest", 256)
+    assert found["probe-bottleneck"]["sentence"].startswith("Input: ")
+    twin = folder / "twin"
+    twin.mkdir()
+    healthy = probed(capsys, write(twin, "full_device"), "--largest", 256, "--dir", twin / "book")
+    assert not healthy["probe-bottleneck"]["sentence"].startswith("Input")
+
+
 @pytest.mark.long
 def test_running_out_of_memory_is_an_answer(
     folder: Path, capsys: pytest.CaptureFixture[str]

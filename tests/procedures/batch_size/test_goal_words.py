@@ -50,7 +50,9 @@ def test_a_critical_size_is_told_with_what_follows() -> None:
     )
     assert "twice the batch halves the steps" in finding.sentence
     assert "Training time on this machine is least at " in finding.sentence
-    assert "cost counts examples, and is least at 16." in finding.sentence
+    assert "So is its usage cost, machine time." in finding.sentence
+    assert "usage counts examples, and is least at 16, the smallest that was" in finding.sentence
+    assert "Upfront cost (devices, tuning at a new size) is not counted." in finding.sentence
     assert "the gradient-noise scale is 150 (100 to 190) at the goal" in finding.sentence
     assert "do not compare sizes at equal epochs" in finding.advice
     assert finding.numbers["critical"] == pytest.approx(200, rel=0.1)
@@ -62,6 +64,18 @@ def test_the_current_size_may_be_the_soonest() -> None:
     other = goal_finding(reached(200.0, current=1024))
     assert other.verdict is Verdict.WATCH
     assert f"Take a batch size of {soonest} (now 1,024)." in other.advice
+
+
+def test_the_end_of_what_was_tried_is_called_so() -> None:
+    """A size is the soonest of those that were tried; of the smaller ones no more is to be said."""
+    end = "the largest that was tried: a larger one may be sooner still"
+    seconds = dict.fromkeys(SIZES, 0.01)
+    for found, told in ((reached(1e6, 0.01), True), (reached(200.0), False)):
+        assert isinstance(found.fit, BatchScaling)
+        price = seconds if told else found.seconds
+        soonest = found.fit.cheapest(lambda size, p=price: p[int(size)], [*map(float, SIZES)])  # type: ignore[misc]
+        sentence = goal_finding(replace(found, soonest=soonest, end=end)).sentence
+        assert (end in sentence) is told
 
 
 def test_times_of_a_busy_machine_leave_it_unknown() -> None:

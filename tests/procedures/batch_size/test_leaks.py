@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from simulated_batches import OUT_OF_MEMORY, Machine, subject
-from simulated_probes import results_of
+from simulated_probes import Made, answered, results_of
 from small_studies import FINISHED
 from tunebook.core.curves import Curve
 from tunebook.core.findings import Finding, Verdict
 from tunebook.core.results import AttemptRecord, TrialRecord
-from tunebook.core.space import Setting
+from tunebook.core.space import Config, Setting
 from tunebook.core.trials import FromSequence, Outcome, Trial
-from tunebook.procedures.batch_size.leaks import leak, watch_memory
+from tunebook.procedures.batch_size.leaks import QUESTION, leak, watch_memory
+from tunebook.procedures.batch_size.probe import probe
 from tunebook.procedures.batch_size.trying import Plan, try_sizes
 
 MB = 2.0**20
@@ -84,7 +87,50 @@ def test_too_few_looks_leave_it_unknown() -> None:
     assert finding.verdict is Verdict.UNKNOWN
     assert finding.sentence == "Memory was seen at 10 steps, too few to tell."
     assert "run.log({...}, step=step)" in finding.advice
-    assert leak(None, 100, None).verdict is Verdict.UNKNOWN
+    none = leak(None, 100, None)
+    assert none.verdict is Verdict.UNKNOWN
+    assert none.sentence == "Memory was not watched: the study does not count steps."
+
+
+def test_steps_that_are_too_fast_are_called_so() -> None:
+    fast = record(np.full(10, 300 * MB))
+    x = np.arange(1, 2_000_001, 1000)
+    curves = {**fast.curves, "loss": Curve.of(x, x, 2e-6 * x)}
+    finding = leak(replace(fast, curves=curves), 1000, None)
+    assert finding.verdict is Verdict.UNKNOWN
+    assert finding.sentence == (
+        "Memory was seen at 10 steps, too few to tell. Steps are too fast: memory is looked at "
+        "every 0.2 s, and 1,999,001 steps took 4 s."
+    )
+    assert "whose steps take longer (--set)" in finding.advice
+    slow = {**fast.curves, "loss": Curve.of([1, 10], [1, 1], [0.0, 30.0])}
+    assert "log more often" in leak(replace(fast, curves=slow), 1000, None).advice
+
+
+def looked_at(machine: Machine) -> list[int]:
+    """The lengths of the trials that watch memory, where it is looked at five times a second."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = machine.train(config, seed, steps)
+        assert not isinstance(made, Outcome)
+        memory = made["memory/bytes"]
+        assert isinstance(memory, Curve)
+        _, seen = np.unique(np.floor(memory.seconds / 0.2), return_index=True)
+        few = Curve.of(memory.steps[seen], memory.values[seen], memory.seconds[seen])
+        return {**made, "memory/bytes": few}
+
+    answer, studies = answered(probe(subject(), {"largest": 64}), train)
+    finding = next(f for f in answer.findings if f.question == QUESTION)
+    assert finding.verdict is Verdict.GOOD
+    watched = [study for study in studies if ".memory" in study.name]
+    return [int(study.budget.amount) for study in watched if study.budget is not None]
+
+
+def test_fast_programs_are_watched_as_long_as_slow_ones() -> None:
+    (fast,) = looked_at(Machine(fixed=3e-5, per_example=1e-9))
+    assert fast == pytest.approx(12 / 3e-5, rel=0.1)
+    (slow,) = looked_at(Machine(fixed=3e-2, per_example=1e-9))
+    assert slow == pytest.approx(12 / 3e-2, rel=0.1)
 
 
 def test_it_is_watched_for_long_enough() -> None:

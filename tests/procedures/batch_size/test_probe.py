@@ -128,6 +128,7 @@ def test_nothing_that_fits_is_a_problem() -> None:
     (finding,) = answer.findings
     assert finding.verdict is Verdict.PROBLEM
     assert finding.sentence.startswith("No batch size works: 1 ran out of memory")
+    assert finding.advice.endswith("give it more memory with --memory.")
 
 
 def test_too_few_points_leave_it_unknown() -> None:

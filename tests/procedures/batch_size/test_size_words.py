@@ -33,3 +33,4 @@ def test_nothing_that_fits_and_nothing_timed() -> None:
     found = untimed(question, Trying((), "1 failed (ValueError)"))
     assert found.verdict is Verdict.PROBLEM
     assert found.sentence == "No batch size works: 1 failed (ValueError)."
+    assert found.advice == "Look at the trial's log with tunebook show; mend the program."

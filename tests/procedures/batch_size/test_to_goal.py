@@ -20,7 +20,7 @@ from tunebook.core.space import Space
 from tunebook.core.study import Study
 from tunebook.procedures.batch_size.bottleneck import Measured
 from tunebook.procedures.batch_size.goals import Goal
-from tunebook.procedures.batch_size.probe import probe
+from tunebook.procedures.batch_size.probe import _measured, probe
 from tunebook.procedures.batch_size.to_goal import Reached, reach_goal
 from tunebook.procedures.batch_size.trying import Plan, powers, try_sizes
 from tunebook.procedures.subjects import Subject
@@ -40,12 +40,16 @@ MACHINE = Machine(fixed=0.01, per_example=1e-4, steps=planted, gradient=(1.0, 80
 
 def reached(machine: Machine, goal: Goal, about: Subject | None = None) -> Reached:
     about = about or subject()
-    trying = try_sizes(about, Plan(powers(8, 512)))
-    found = _run(trying, machine)
-    timed = saturation(found.timed)
+    found = _run(try_sizes(about, Plan(powers(8, 512))), machine)
     best = found.fitting[-1]
-    measured = Measured(found, affine_time(found.timed), timed, best)
+    measured = Measured(found, affine_time(found.timed), saturation(found.timed), best)
     return _run(reach_goal(about, goal, measured), machine)
+
+
+def measured_by(machine: Machine) -> Measured:
+    """As the probe measures it: what is recommended is where throughput stops rising."""
+    found = _run(try_sizes(subject(), Plan(powers(8, 512))), machine)
+    return _measured(found)
 
 
 def _run(procedure: Generator[Study, Results, T], machine: Machine) -> T:
@@ -120,6 +124,46 @@ def test_a_goal_out_of_reach_is_no_fit() -> None:
     assert all(one.reached == 0 for one in found.sizes)
 
 
+@pytest.mark.parametrize(
+    ("machine", "sizes", "end"),
+    [
+        (
+            replace(MACHINE, fixed=0.002),
+            (),
+            "where throughput stops rising: a larger one takes no less time",
+        ),
+        (MACHINE, (16, 32, 64), "the largest that was tried: a larger one may be sooner still"),
+        (replace(MACHINE, fixed=1.0, largest=256), (), "the largest that fits into memory"),
+        (replace(MACHINE, fixed=1.0), (), "the largest that was tried: a larger one may be soo"),
+    ],
+)
+def test_why_no_larger_size_is_the_soonest(
+    machine: Machine, sizes: tuple[int, ...], end: str
+) -> None:
+    found = _run(
+        reach_goal(subject(), replace(GOAL, sizes=sizes), measured_by(machine)),
+        machine,
+    )
+    assert found.end.startswith(end)
+
+
+def test_luck_of_evaluations_does_not_hide_the_critical_size() -> None:
+    held = 0
+    for seed in range(6):
+        found = reached(replace(MACHINE, luck=0.1), replace(GOAL, seeds=4), subject(seed=seed))
+        assert isinstance(found.fit, BatchScaling)
+        assert found.fit.critical.estimate == pytest.approx(CRITICAL, rel=0.5)
+        held += CRITICAL in found.fit.critical
+    assert held >= 5
+
+
+def test_evaluations_are_as_close_at_every_size() -> None:
+    found = reached(MACHINE, GOAL)
+    for one in found.sizes:
+        interval = float(str(one.seeds[0].trial.config["eval_every"]))
+        assert one.steps / 25 == pytest.approx(interval, rel=0.5, abs=1.0)
+
+
 def test_without_norms_the_noise_scale_is_unknown() -> None:
     found = reached(replace(MACHINE, gradient=None), GOAL)
     assert found.early is None
@@ -158,8 +202,8 @@ def test_with_a_goal_the_size_that_is_soonest_is_proposed() -> None:
 
 
 def test_a_size_that_may_be_the_soonest_stays() -> None:
-    # sqrt(B_crit t0 / t1) is halfway between 64 and 128.
-    between = replace(MACHINE, fixed=0.0082)
+    # sqrt(B_crit t0 / t1) is between 64 and 128, a little nearer to 64.
+    between = replace(MACHINE, fixed=0.0075)
     said = set()
     for size in (64, 128):
         options: dict[str, Value] = {"largest": 512, "goal": 0.1}

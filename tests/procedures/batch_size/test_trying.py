@@ -9,6 +9,7 @@ import pytest
 
 from simulated_batches import OUT_OF_MEMORY, Machine, subject
 from simulated_probes import Made, Training, results_of
+from tunebook.core.commands import Command
 from tunebook.core.curves import Curve
 from tunebook.core.knobs import Knobs
 from tunebook.core.results import Results
@@ -100,6 +101,78 @@ def test_a_failure_ends_it_and_is_told() -> None:
     found, _ = tried(train)
     assert [t.size for t in found.fitting] == [8, 16]
     assert found.ended == "32 failed (ValueError: no batch)"
+
+
+def again(studies: list[Study]) -> list[tuple[str, int]]:
+    names = [(study.name.rpartition(".")[2], study.trials) for study in studies]
+    return [(name, trials) for name, trials in names if name.startswith("sizes-again")]
+
+
+def test_a_program_that_breaks_is_tried_as_often_as_pauses_a_study() -> None:
+    found, studies = tried(lambda *_: FAILED)
+    assert again(studies) == [("sizes-again-8", 5)]
+    assert len(studies) == 3
+    assert found.fitting == ()
+    assert found.ended == "8 failed (ValueError: no batch)"
+
+
+def test_one_that_breaks_once_goes_on() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made.append(steps)
+        return FAILED if len(made) <= 2 else Machine().train(config, seed, steps)
+
+    made: list[int] = []
+    found, studies = tried(train)
+    assert again(studies) == [("sizes-again-8", 5)]
+    assert len(found.fitting) == len(powers(8, 4096))
+    _, healthy = tried(Machine().train)
+    assert again(healthy) == []
+
+
+def read_in_bunches(every: float, bunch: int = 1) -> Training:
+    """Points have the time at which they were read, or in which their output was flushed."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        machine = Machine(fixed=0.003, per_example=1e-6)
+        made = machine.train(config, seed, steps)
+        assert not isinstance(made, Outcome)
+        loss = made["train/loss"]
+        assert isinstance(loss, Curve)
+        ends = np.minimum((np.arange(steps) // bunch + 1) * bunch, steps) - 1
+        read = np.ceil(loss.seconds[ends] / every) * every
+        return {"train/loss": Curve.of(loss.steps, loss.values, read)}
+
+    return train
+
+
+@pytest.mark.parametrize(("every", "bunch"), [(0.1, 1), (1e-6, 120), (0.5, 1)])
+def test_lines_that_come_in_bunches_are_timed_by_more_steps(every: float, bunch: int) -> None:
+    found, studies = tried(read_in_bunches(every, bunch), Plan(powers(8, 64)))
+    assert "sizes-pilot-2-8" in [study.name.rpartition(".")[2] for study in studies]
+    assert [t.size for t in found.fitting] == [8, 16, 32, 64]
+    for size, times in found.timed.items():
+        assert times.median.estimate == pytest.approx(0.003 + 1e-6 * size, rel=0.05)
+    assert len(found.timed) == 4
+
+
+def test_lines_of_a_file_are_taken_far_enough_apart() -> None:
+    """Steps of 140 ms, read every 100: neighbours are 100 or 200 apart, and most are 100."""
+    about = subject()
+    command = Command(("python", "train.py", "{overrides}"), json_lines=("{run_dir}/log.jsonl",))
+    study = replace(about.study, program=None, command=command)
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = Machine(fixed=0.14, per_example=0.0).train(config, seed, steps)
+        assert not isinstance(made, Outcome)
+        loss = made["train/loss"]
+        assert isinstance(loss, Curve)
+        read = np.ceil(loss.seconds / 0.1) * 0.1
+        return {"valid/error": Curve.of(loss.steps, loss.values, read)}
+
+    found, _ = tried(train, Plan(powers(8, 64)), Subject(replace(about.asked, about=study)))
+    assert len(found.timed) == 4
+    for times in found.timed.values():
+        assert times.median.estimate == pytest.approx(0.14, rel=0.06)
 
 
 def test_medians_and_drift_come_from_repeated_trials() -> None:

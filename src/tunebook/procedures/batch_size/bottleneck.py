@@ -41,12 +41,32 @@ class Limit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What is known of all sizes together, and the size that is recommended."""
+    """What is known of all sizes together, and the size that is recommended.
+
+    `fitted` is the line through the times of all sizes, whether they follow it or not.
+    """
 
     trying: Trying
-    line: AffineTime | None
+    fitted: AffineTime | None
     saturation: Saturation
     recommended: Tried
+
+    @property
+    def line(self) -> AffineTime | None:
+        """The line, if times follow it: of another one nothing may be read."""
+        return self.fitted if self.fitted is not None and self.fitted.fits else None
+
+    @property
+    def timed(self) -> tuple[Tried, ...]:
+        return tuple(tried for tried in self.trying.fitting if tried.times is not None)
+
+    def above(self, part: str) -> Tried | None:
+        """The first size above the recommended one that tells how long it waits for a part.
+
+        What makes throughput stop shows there: a loader that prefetches keeps up until then.
+        """
+        larger = (tried for tried in self.timed if tried.size > self.recommended.size)
+        return next((tried for tried in larger if part in tried.waits), None)
 
 
 def processes(study: Study) -> int:
@@ -61,11 +81,11 @@ def processes(study: Study) -> int:
 
 
 def limit(measured: Measured, several: bool) -> Limit:
-    """What limits the throughput at the recommended size."""
+    """What limits the throughput at the recommended size, and from there on."""
     best, trying = measured.recommended, measured.trying
-    if best.waits.get("data", 0.0) >= NOTABLE:
+    if _waiting(measured, "data") is not None:
         return Limit.INPUT
-    if best.waits.get("sync", 0.0) >= NOTABLE:
+    if _waiting(measured, "sync") is not None:
         return Limit.SYNCHRONISATION
     if trying.is_busy:
         return Limit.UNKNOWN
@@ -73,12 +93,21 @@ def limit(measured: Measured, several: bool) -> Limit:
     if rises and any(tried.fate is Fate.OUT_OF_MEMORY for tried in trying.tried):
         return Limit.CAPACITY
     if _falls(measured):
-        return Limit.BANDWIDTH
+        # A loader that slows down looks alike, from outside.
+        return Limit.BANDWIDTH if "data" in measured.timed[-1].waits else Limit.UNKNOWN
     if measured.line is None:
-        return Limit.UNKNOWN
+        # Whatever the shape: more examples take as much longer, and do not wait.
+        return Limit.COMPUTE if measured.above("data") and "data" in best.waits else Limit.UNKNOWN
     if fixed_share(measured.line, best.size) >= _MOST:
         return Limit.UNKNOWN if several and "sync" not in best.waits else Limit.FIXED
     return Limit.COMPUTE if "data" in best.waits else Limit.UNKNOWN
+
+
+def _waiting(measured: Measured, part: str) -> Tried | None:
+    """The size that shows that waiting for a part limits the throughput."""
+    seen = [measured.recommended, measured.above(part)]
+    seen += [measured.timed[-1]] if _falls(measured) else []
+    return next((one for one in seen if one and one.waits.get(part, 0.0) >= NOTABLE), None)
 
 
 def fixed_share(line: AffineTime, size: float) -> float:
@@ -98,11 +127,13 @@ def bottleneck(measured: Measured, study: Study) -> Finding:
     match found:
         case Limit.INPUT | Limit.SYNCHRONISATION:
             part = "data" if found is Limit.INPUT else "sync"
-            share = best.waits[part]
-            what = "for data" if found is Limit.INPUT else "for other processes"
-            sentence = f"{found.capitalize()}: {at} a step spends {percent(share)} waiting {what}."
-            verdict = Verdict.PROBLEM if share >= _MOST else Verdict.WATCH
-            advice = _ADVICE[found]
+            seen = _waiting(measured, part) or best
+            waiting = seen.waits[part]
+            sentence = f"{found.capitalize()}: {_waiting_text(measured, part, seen)}"
+            if seen is not best:
+                numbers[f"share_{part}_above"] = waiting
+            problem = waiting >= _MOST and seen is best
+            verdict, advice = Verdict.PROBLEM if problem else Verdict.WATCH, _ADVICE[found]
         case Limit.CAPACITY:
             verdict, advice = Verdict.WATCH, _ADVICE[found]
             sentence = (
@@ -110,17 +141,12 @@ def bottleneck(measured: Measured, study: Study) -> Finding:
             )
         case Limit.BANDWIDTH:
             verdict, advice = Verdict.WATCH, _ADVICE[found]
-            sentence = _fallen_text(measured)
+            share = percent(measured.timed[-1].waits["data"])
+            sentence = f"Memory: {_fallen_text(measured)}, where waiting for data takes {share}."
         case Limit.FIXED | Limit.COMPUTE:
-            assert line is not None
-            share = fixed_share(line, best.size)
-            fixed, whole = (seconds_text(t) for t in (line.fixed.estimate, line.seconds(best.size)))
             waited = best.waits.get("data")
             waits = "" if waited is None else f" Waiting for data takes {percent(waited)}."
-            sentence = (
-                f"{found.capitalize()}: {fixed} of the {whole} of a step ({percent(share)}) do not "
-                f"grow with the batch, {at}.{waits}"
-            )
+            sentence = f"{found.capitalize()}: {_parts_text(measured)}{waits}"
             verdict, advice = Verdict.GOOD, _ADVICE[found]
         case _:
             verdict, (sentence, advice) = Verdict.UNKNOWN, _open_text(measured, several)
@@ -151,27 +177,53 @@ _ADVICE: Final = {
 }
 
 
+def _waiting_text(measured: Measured, part: str, seen: Tried) -> str:
+    """How long a step waits for a part, at the size that shows it."""
+    best = measured.recommended
+    spends = f"a step spends {percent(seen.waits[part])} waiting for " + (
+        "data" if part == "data" else "other processes"
+    )
+    if seen is not best and seen is not measured.above(part):
+        return f"{_fallen_text(measured)}, where {spends}."
+    text = f"at a batch size of {size_text(seen.size)} {spends}."
+    if seen is best:
+        return text
+    own = f", and {percent(best.waits[part])} there" if part in best.waits else ""
+    return f"{text} Throughput stops rising at {size_text(best.size)} for that{own}."
+
+
+def _parts_text(measured: Measured) -> str:
+    """What of a step grows with the batch, as a sentence."""
+    line, best = measured.line, measured.recommended
+    if line is None:
+        return f"from a batch size of {size_text(best.size)} on, steps take longer as batches grow."
+    fixed, whole = (seconds_text(t) for t in (line.fixed.estimate, line.seconds(best.size)))
+    share = percent(fixed_share(line, best.size))
+    at = f"at a batch size of {size_text(best.size)}"
+    return f"{fixed} of the {whole} of a step ({share}) do not grow with the batch, {at}."
+
+
 def _falls(measured: Measured) -> bool:
     """Whether throughput falls clearly beyond its highest, by more than noise."""
-    timed = [t for t in measured.trying.fitting if t.times is not None]
+    timed = measured.timed
     rates = [t.throughput or 0.0 for t in timed]
     if len(rates) < 2 or max(rates) == rates[-1]:
         return False
     top = timed[rates.index(max(rates))].times
     last = timed[-1].times
-    assert top is not None and last is not None
+    if top is None or last is None:
+        return False
     slowest_top = max(rates) * top.median.estimate / top.median.high
     fastest_last = rates[-1] * last.median.estimate / last.median.low
     return fastest_last < (1.0 - _FALLEN) * slowest_top
 
 
 def _fallen_text(measured: Measured) -> str:
-    timed = [t for t in measured.trying.fitting if t.times is not None]
-    top = max(timed, key=lambda t: t.throughput or 0.0)
+    last = measured.timed[-1]
+    top = max(measured.timed, key=lambda t: t.throughput or 0.0)
     return (
-        f"Memory: throughput falls from {rate_text(top.throughput or 0)} examples per second at "
-        f"{size_text(top.size)} to {rate_text(timed[-1].throughput or 0)} at "
-        f"{size_text(timed[-1].size)}."
+        f"throughput falls from {rate_text(top.throughput or 0)} examples per second at "
+        f"{size_text(top.size)} to {rate_text(last.throughput or 0)} at {size_text(last.size)}"
     )
 
 
@@ -183,8 +235,15 @@ def _open_text(measured: Measured, several: int) -> tuple[str, str]:
             "The machine was busy with other things: times do not say what limits them.",
             "Probe again, with --again, when it has nothing else to do.",
         )
+    if _falls(measured):
+        fallen = _fallen_text(measured)
+        return (
+            f"{fallen[0].upper()}{fallen[1:]}; whether the loader or memory slows down, the "
+            "program does not say.",
+            SAY_DATA,
+        )
     if line is None:
-        return "Too few sizes could be timed to say what limits them.", SAY_DATA
+        return _without_line(measured)
     share = fixed_share(line, best.size)
     if share >= _MOST:
         return (
@@ -198,4 +257,17 @@ def _open_text(measured: Measured, several: int) -> tuple[str, str]:
         f"An example costs {seconds_text(line.per_example.estimate)}; whether that is computing "
         "or waiting for data, the program does not say.",
         SAY_DATA,
+    )
+
+
+def _without_line(measured: Measured) -> tuple[str, str]:
+    """The same where no line says what a step and what an example costs."""
+    fitted, best = measured.fitted, measured.recommended
+    advice = SAY_DATA if "data" not in best.waits else "Probe again, with more steps by --steps."
+    if fitted is None:
+        return "Too few sizes could be timed to say what limits them.", advice
+    return (
+        f"Times of steps follow no line, off by {percent(fitted.largest)} at "
+        f"{size_text(fitted.at)}, and do not say what limits them.",
+        advice,
     )

@@ -98,10 +98,13 @@ def _time_text(reached: Reached) -> str:
         text += f", about {seconds_text(seconds)}"
         others = [size_text(size) for size in soonest.possible if size != best]
         text += f" ({listed(others, most=4)} may be as good)" if others else ""
+    if best == max(reached.candidates, default=best) and reached.end:
+        text += f", {reached.end}"
     cost = min(one.size for one in reached.sizes)
     return (
-        f"{text}; its cost, machine time, is least there too. With devices added in proportion to "
-        f"the batch, cost counts examples, and is least at {size_text(cost)}."
+        f"{text}. So is its usage cost, machine time. With devices added in proportion to the "
+        f"batch, usage counts examples, and is least at {size_text(cost)}, the smallest that was "
+        "tried. Upfront cost (devices, tuning at a new size) is not counted."
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tunebook.core.curves import Floats, Ints
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
 from tunebook.core.evidence import Reading, Standing
@@ -18,6 +19,7 @@ from tunebook.procedures.needs import remedy
 from tunebook.procedures.options import GOAL_SEEDS, batch_sizes
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Judge
+from tunebook.stats.goal_steps import WINDOW, step_of_goal
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,28 +66,55 @@ class Goal:
         return f"{self.metric.name} {sign} {number(self.value)}"
 
     def crossing(self, record: TrialRecord) -> tuple[float, float]:
-        """The last evaluation that missed the goal and the first that met it; +inf: none did."""
-        curve = record.curves.get(self.metric.name)
-        if curve is None or not len(curve):
+        """Between which steps the goal was reached for good; +inf: it was not.
+
+        A single evaluation may meet it by luck, and the more of them there are the sooner: the mean
+        of some counts. A trial that was on its way when it ended is censored where it last missed.
+        """
+        steps, losses = self._losses(record)
+        found = step_of_goal(steps, losses, self.metric.loss(self.value), _window(losses))
+        if found is None:
             return 0.0, math.inf
-        losses = np.array([self.metric.loss(float(value)) for value in curve.values])
-        met = np.flatnonzero(losses <= self.metric.loss(self.value))
-        if not len(met):
-            return float(curve.steps[-1]), math.inf
-        first = int(met[0])
-        return float(curve.steps[first - 1]) if first else 0.0, float(curve.steps[first])
+        if not found.reached:
+            missed = np.flatnonzero(~(losses <= self.metric.loss(self.value)))
+            return float(steps[missed[-1]]) if len(missed) else found.after, math.inf
+        return found.after, found.until
 
     def steps(self, record: TrialRecord) -> float:
-        """The step at which the goal was reached, between evaluations in proportion."""
+        """The step at which the goal was reached, between two evaluations in proportion."""
         after, until = self.crossing(record)
-        curve = record.curves.get(self.metric.name)
-        if math.isinf(until) or curve is None or after <= 0.0:
+        if math.isinf(until) or after <= 0.0:
             return until
-        at = int(np.searchsorted(curve.steps, after))
-        one, other = (self.metric.loss(float(v)) for v in curve.values[at : at + 2])
-        goal = self.metric.loss(self.value)
-        share = (one - goal) / (one - other) if math.isfinite(one) and one > other else 1.0
-        return after + share * (until - after)
+        steps, losses = self._losses(record)
+        at = int(np.searchsorted(steps, after))
+        one, other = losses[at : at + 2]
+        if steps[at + 1] < until:
+            # Evaluations on both sides of the goal: somewhere among them.
+            return (after + until) / 2.0
+        if not math.isfinite(one) or one <= other:
+            return until
+        return after + float((one - self.metric.loss(self.value)) / (one - other)) * (until - after)
+
+    def nearest(self, record: TrialRecord) -> float:
+        """How far above the goal the best mean of some evaluations stayed, at least 0."""
+        _, losses = self._losses(record)
+        if not len(losses):
+            return math.inf
+        windows = np.lib.stride_tricks.sliding_window_view(losses, _window(losses))
+        away = np.nanmin(np.append(windows.mean(axis=1), math.inf)) - self.metric.loss(self.value)
+        return max(float(away), 0.0)
+
+    def _losses(self, record: TrialRecord) -> tuple[Ints, Floats]:
+        """The evaluations of a trial, lower for better."""
+        curve = record.curves.get(self.metric.name)
+        if curve is None:
+            return np.array([], dtype=np.int64), np.array([])
+        return curve.steps, np.array([self.metric.loss(float(value)) for value in curve.values])
+
+
+def _window(losses: Floats) -> int:
+    """How many evaluations are taken together: fewer where there are few, and further apart."""
+    return min(max(len(losses) // WINDOW, 1), WINDOW)
 
 
 def steps_judge(goal: Goal, limit: int) -> Judge:
@@ -99,11 +128,9 @@ def steps_judge(goal: Goal, limit: int) -> Judge:
         steps = goal.steps(reading.record)
         if math.isfinite(steps):
             return steps
-        curve = reading.curve(goal.metric.name)
-        if curve is None or reading.standing is Standing.INFEASIBLE:
+        if reading.standing is Standing.INFEASIBLE:
             return math.inf
-        nearest = min(goal.metric.loss(float(value)) for value in curve.values)
-        away = nearest - goal.metric.loss(goal.value)
+        away = goal.nearest(reading.record)
         return limit * (2.0 + away / (1.0 + away)) if math.isfinite(away) else math.inf
 
     return judge

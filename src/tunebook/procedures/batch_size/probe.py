@@ -191,12 +191,12 @@ def _finding(
 
 
 def _advice(subject: Subject, trying: Trying, choice: Choice, retune: tuple[str, ...]) -> str:
-    name = subject.knobs.batch_size
+    name = subject.name("batch_size")
     parts = []
     if trying.is_busy:
         parts.append("Probe again, with --again, when the machine has nothing else to do.")
     else:
-        parts.append(_size_advice(str(name), _current(subject), choice))
+        parts.append(_size_advice(name, _current(subject), choice))
     if choice.searched:
         parts.append(
             f"The study searches {name}: do not choose it by validation error. With all else "
@@ -231,8 +231,6 @@ def _size_advice(name: str, current: int, choice: Choice) -> str:
 
 
 def _edits(subject: Subject, measured: Measured, choice: Choice) -> tuple[Edit, ...]:
-    name = subject.knobs.batch_size
-    assert name is not None
     if measured.trying.is_busy or choice.stays:
         return ()
     if choice.goal is not None:
@@ -240,7 +238,7 @@ def _edits(subject: Subject, measured: Measured, choice: Choice) -> tuple[Edit, 
     else:
         rate = rate_text(measured.recommended.throughput or 0.0)
         because = f"it is the smallest about as fast as the fastest, {rate} examples a second"
-    return (SetParameter(name, Fixed(choice.size), because),)
+    return (SetParameter(subject.name("batch_size"), Fixed(choice.size), because),)
 
 
 def _retune(study: Study) -> tuple[str, ...]:
@@ -273,7 +271,7 @@ def _current(subject: Subject) -> int:
 
 
 def _source(subject: Subject) -> object:
-    return subject.study.space[str(subject.knobs.batch_size)].source
+    return subject.study.space[subject.name("batch_size")].source
 
 
 def _power(size: int) -> int:

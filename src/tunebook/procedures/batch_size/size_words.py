@@ -8,14 +8,14 @@ from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.diagnosis.phrases import percent
 from tunebook.procedures.batch_size.bottleneck import Measured
 from tunebook.procedures.batch_size.throughput_words import rate_text, seconds_text, size_text
-from tunebook.procedures.batch_size.tried import Trying
+from tunebook.procedures.batch_size.tried import Fate, Trying
 from tunebook.procedures.needs import remedy
 from tunebook.stats.throughput import STOPPED
 
 
 def sizes_text(measured: Measured) -> str:
     """Which sizes fit, where throughput stops rising, and what a step costs."""
-    trying, best, line = measured.trying, measured.recommended, measured.line
+    trying, best, line = measured.trying, measured.recommended, measured.fitted
     fitting = trying.fitting
     text = f"Batch sizes from {size_text(fitting[0].size)} to {size_text(fitting[-1].size)} fit"
     text += f"; {trying.ended}."
@@ -36,12 +36,16 @@ def sizes_text(measured: Measured) -> str:
             f"{size_text(following.larger)} brings {_signed(gain.estimate)} "
             f"({_signed(gain.low)} to {_signed(gain.high)})."
         )
-    if line is not None:
+    if line is not None and line.fits:
         text += (
             f" A step takes {seconds_text(line.fixed.estimate)} and "
-            f"{seconds_text(line.per_example.estimate)} for each example"
+            f"{seconds_text(line.per_example.estimate)} for each example."
         )
-        text += "." if line.fits else f" (off by {percent(line.largest)} at {size_text(line.at)})."
+    elif line is not None:
+        text += (
+            f" Times of steps follow no line t0 + t1 B: it is off by {percent(line.largest)} at "
+            f"{size_text(line.at)}."
+        )
     if trying.is_busy:
         text += (
             f" But repeated trials of one size differ by {percent(math.expm1(trying.drift))}: the "
@@ -53,11 +57,13 @@ def sizes_text(measured: Measured) -> str:
 def untimed(question: Question, trying: Trying) -> Finding:
     """The finding about sizes of which none could be timed."""
     if not trying.fitting:
+        memory = any(tried.fate is Fate.OUT_OF_MEMORY for tried in trying.tried)
         return Finding(
             question,
             Verdict.PROBLEM,
             f"No batch size works: {trying.ended}.",
-            "Look at the trial's log with tunebook show; give it more memory with --memory.",
+            "Look at the trial's log with tunebook show; "
+            + ("give it more memory with --memory." if memory else "mend the program."),
         )
     return Finding(
         question,
@@ -65,7 +71,7 @@ def untimed(question: Question, trying: Trying) -> Finding:
         f"Batch sizes up to {size_text(trying.fitting[-1].size)} fit, but none could be timed: "
         f"their trials logged too few points; {trying.ended}.",
         "Log every step, run.log({'train/loss': loss}, step=step), or "
-        f"{remedy('eval_interval')}.",
+        f"{remedy('eval_interval')}; --steps gives trials more steps.",
     )
 
 

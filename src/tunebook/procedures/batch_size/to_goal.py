@@ -16,6 +16,7 @@ from tunebook.core.study import Study
 from tunebook.procedures.batch_size.bottleneck import Measured
 from tunebook.procedures.batch_size.goals import Goal, steps_judge
 from tunebook.procedures.batch_size.noise_scale import NoiseScale, mean_square, noise_scale
+from tunebook.procedures.batch_size.tried import Fate
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Side, Sweep, orders, sweep
 from tunebook.stats.critical_batch import BatchScaling, BestSize, NoFit, batch_scaling
@@ -25,6 +26,10 @@ _RATIO: Final = 4
 # Learning rates around the centre at each size: so many in an order of magnitude, either way.
 _EACH, _AROUND = 3, 2 / 3
 _EVALUATIONS: Final = 50
+# On the way to the goal there are so many evaluations at every size: steps are known as closely,
+# and luck has as many chances.
+_ON_THE_WAY: Final = 25
+_MOST_EVALUATIONS: Final = 400
 # A larger batch needs no more steps than a smaller one, and noise a little room.
 _ROOM: Final = 1.4
 # Optimisers whose best rate grows with the batch, not with its root. A centre to look around.
@@ -71,6 +76,8 @@ class Reached:
     decayed: str = ""
     # Whether the machine was, so that times say little.
     busy: bool = False
+    # Why no size above the largest candidate was one, in words.
+    end: str = ""
 
     @property
     def candidates(self) -> tuple[int, ...]:
@@ -93,8 +100,6 @@ def reach_goal(
 ) -> Generator[Study, Results, Reached]:
     """Train to the goal at several sizes, each with its own learning rate; for `yield from`."""
     sizes = _sizes(goal, measured)
-    name = subject.knobs.learning_rate
-    assert name is not None
     current = int(subject.number("batch_size"))
     centre, power = (subject.number("learning_rate"), current), _power(subject)
     found: list[AtSize] = []
@@ -111,9 +116,8 @@ def reach_goal(
 def _at_size(
     subject: Subject, goal: Goal, size: int, rates: Sequence[float], limit: int
 ) -> Generator[Study, Results, AtSize]:
-    knobs = subject.knobs
-    assert knobs.learning_rate is not None and knobs.batch_size is not None
-    fix: dict[str, Value] = {knobs.batch_size: size}
+    knobs, rate = subject.knobs, subject.name("learning_rate")
+    fix: dict[str, Value] = {subject.name("batch_size"): size}
     if knobs.eval_interval is not None:
         fix[knobs.eval_interval] = max(limit // _EVALUATIONS, 1)
     # A decay would end with the budget, and move the goal to its end.
@@ -122,7 +126,7 @@ def _at_size(
     made = yield from sweep(
         subject,
         f"goal-{size}",
-        knobs.learning_rate,
+        rate,
         rates,
         goal=why,
         fix=fix,
@@ -133,7 +137,11 @@ def _at_size(
         return AtSize(size, made, (), (), limit)
     # Fresh seeds: the best of a sweep owes something to luck.
     rows: list[dict[str, Value]] = [{}] * goal.seeds
-    best = {**fix, knobs.learning_rate: made.best}
+    best = {**fix, rate: made.best}
+    needed = made.scores[made.best]
+    if knobs.eval_interval is not None and needed <= limit:
+        # Also after a goal that was reached early there is no need of many.
+        best[knobs.eval_interval] = max(round(needed / _ON_THE_WAY), limit // _MOST_EVALUATIONS, 1)
     results = yield subject.listed(f"goal-{size}-seeds", rows, best, goal=why, steps=limit)
     crossings = tuple(goal.crossing(record) for record in results.trials)
     return AtSize(size, made, results.trials, crossings, limit)
@@ -186,8 +194,18 @@ def _reached(subject: Subject, goal: Goal, measured: Measured, found: Sequence[A
         late=_late_noise(subject, found),
         decayed=str(schedule) if decays else "",
         busy=measured.trying.is_busy,
+        end=_end(measured, max((one.size for one in found), default=0)),
     )
     return replace(reached, soonest=_soonest(reached))
+
+
+def _end(measured: Measured, largest: int) -> str:
+    best, larger = measured.recommended, [t for t in measured.trying.tried if t.size > largest]
+    if largest >= best.size and measured.timed[-1].size > best.size:
+        return "where throughput stops rising: a larger one takes no less time"
+    if larger and larger[0].fate is Fate.OUT_OF_MEMORY:
+        return "the largest that fits into memory"
+    return "the largest that was tried: a larger one may be sooner still"
 
 
 def _seconds(measured: Measured, sizes: Sequence[int]) -> dict[int, float]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.trials import Cause, OutcomeKind
-from tunebook.procedures.batch_size.timing import seconds_per_step, waiting_share
+from tunebook.procedures.batch_size.timing import least_apart, seconds_per_step, waiting_share
 from tunebook.procedures.subjects import Subject
 from tunebook.stats.step_times import StepTimes, step_times
 from tunebook.stats.throughput import DRIFT
@@ -80,9 +80,8 @@ class Trying:
 
 
 def read_sizes(subject: Subject, results: Results, steps: int) -> tuple[Tried, ...]:
-    name = subject.knobs.batch_size
-    assert name is not None
-    every = [_tried(int(str(r.trial.config[name])), r, steps) for r in results.trials]
+    name, apart = subject.name("batch_size"), least_apart(subject.study)
+    every = [_tried(int(str(r.trial.config[name])), r, steps, apart) for r in results.trials]
     sizes = sorted({tried.size for tried in every})
     return tuple(_together([one for one in every if one.size == size]) for size in sizes)
 
@@ -99,7 +98,7 @@ def _together(same: Sequence[Tried]) -> Tried:
     return replace(best, memory=memory, medians=medians)
 
 
-def _tried(size: int, record: TrialRecord, steps: int) -> Tried:
+def _tried(size: int, record: TrialRecord, steps: int, apart: float) -> Tried:
     fate = _fate(record, steps)
     if fate is not Fate.FITS:
         return Tried(size, fate, record)
@@ -110,7 +109,7 @@ def _tried(size: int, record: TrialRecord, steps: int) -> Tried:
         size,
         fate,
         record,
-        step_times(seconds_per_step(record.curves)),
+        step_times(seconds_per_step(record.curves, apart)),
         float(memory.values.max()) if memory is not None and len(memory) else None,
         {part: share for part, share in shares.items() if share is not None},
         examples=int(examples.values[-1]) if examples is not None and len(examples) else None,

@@ -13,7 +13,13 @@ from tunebook.core.domains import Value
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.results import Results
 from tunebook.core.study import Study
-from tunebook.procedures.batch_size.timing import finest_metric, logging_interval, seconds_per_step
+from tunebook.procedures.batch_size.timing import (
+    finest_metric,
+    least_apart,
+    logging_interval,
+    points,
+    seconds_per_step,
+)
 from tunebook.procedures.batch_size.tried import (
     Fate,
     Tried,
@@ -29,11 +35,19 @@ STAGE: Final = "sizes"
 # Sizes of one study; the next ones are chosen when these are known.
 _CHUNK: Final = 4
 _PILOT_STEPS: Final = 32
+# Points whose times come in bunches need more steps to be told apart: so many times, so often.
+_LONGER, _MOST_LONGER = 8, 3
+# A program that breaks this often in a row pauses a study.
+_BREAKS: Final = 5
 # A machine is never quite quiet: sizes are tried in turn, twice.
 _REPEATS: Final = 2
+# Fewer points than this are no sign of how often a program logs.
+_FEW: Final = 8
 # A size is timed for about so long, over at least so many points of its curves.
 _SECONDS: Final = 2.0
 _POINTS: Final = 16
+# Times that are known to be late are far apart: fewer of them, or a trial would take too long.
+_COARSE_POINTS: Final = 10
 _MOST_STEPS: Final = 2000
 # A size whose few steps would take longer than this is not tried.
 _LONGEST_SECONDS: Final = 60.0
@@ -61,6 +75,8 @@ class Pace:
     unit: float | None = None
     # What short trials log, where the objective is not among it: one without a result has failed.
     judged: str | None = None
+    # How many seconds apart times of logging must be to count.
+    apart: float = 0.0
 
     def expected(self, size: int) -> float:
         """The seconds of a step at a larger size, if nothing is gained by it."""
@@ -101,7 +117,7 @@ def try_sizes(subject: Subject, plan: Plan) -> Generator[Study, Results, Trying]
             return _ended(found, why_ended(failed))
         if not rest:
             break
-        pace = _learnt(pace, tried)
+        pace = _learnt(subject, pace, tried[-1])
     too_large = [one for one in found.values() if one.fate is not Fate.FITS]
     if too_large:
         return _ended(found, why_ended(min(too_large, key=lambda one: one.size)))
@@ -127,26 +143,44 @@ def _ended(found: dict[int, Tried], why: str) -> Trying:
 def _pilot(subject: Subject, plan: Plan) -> Generator[Study, Results, tuple[Tried, Pace]]:
     """A short trial of the smallest size: how often it logs, and how long its steps take."""
     size, whole = plan.sizes[0], subject.steps or _PILOT_STEPS
-    unit = subject.knobs.steps_unit
+    unit, apart = subject.knobs.steps_unit, least_apart(subject.study)
     steps = min(plan.steps or _PILOT_STEPS, whole) if unit == "steps" else _PILOT_STEPS
     amount = {"epochs": 1, "tokens": max(whole // 50, 1)}.get(unit, steps)
-    results = yield _study(subject, f"{STAGE}-pilot-{size}", [size], amount, steps, plan)
-    tried = read_sizes(subject, results, steps)[0]
-    curves = tried.record.curves
-    if tried.fate is not Fate.OUT_OF_MEMORY and len(seconds_per_step(curves)) < 2 and whole > steps:
+
+    def trial(name: str, repeats: int = 1) -> Generator[Study, Results, Tried]:
+        stage = f"{STAGE}-{name}-{size}"
+        results = yield _study(subject, stage, [size], amount, steps, plan, repeats)
+        return read_sizes(subject, results, steps)[0]
+
+    def untimed(one: Tried) -> bool:
+        return len(seconds_per_step(one.record.curves, apart)) < 2
+
+    tried = yield from trial("pilot")
+    seldom = untimed(tried) and points(tried.record.curves) < _FEW
+    if tried.fate is not Fate.OUT_OF_MEMORY and seldom and whole > steps:
         # It logs less often than that: a whole trial shows how often.
-        amount = whole
-        results = yield _study(subject, f"{STAGE}-whole-{size}", [size], whole, whole, plan)
-        tried = read_sizes(subject, results, whole)[0]
-        curves = tried.record.curves
-    times = seconds_per_step(curves)
+        steps = amount = whole
+        tried = yield from trial("whole")
+    for number in range(2, 2 + _MOST_LONGER):
+        bunched = tried.fate is Fate.FITS and points(tried.record.curves) >= _FEW
+        if plan.steps is not None or unit != "steps" or not bunched or not untimed(tried):
+            break
+        # It logs often, and its lines come many at once.
+        steps = amount = _LONGER * steps
+        tried = yield from trial(f"pilot-{number}")
+    if tried.fate is Fate.FAILED:
+        # Whether it always does: if so, the study pauses, as any that breaks.
+        tried = yield from trial("again", _BREAKS)
+    curves = tried.record.curves
+    times = seconds_per_step(curves, apart)
     last = max((int(curve.steps[-1]) for curve in curves.values() if len(curve)), default=0)
     return tried, Pace(
-        logging_interval(curves) or 1 if subject.study.task is None else 1,
+        _interval(subject, tried, apart),
         size,
         float(np.median(times)) if len(times) else 0.0,
         None if unit == "steps" or last < 1 else amount / (last * size),
         None if subject.study.objective.metric.name in curves else finest_metric(curves),
+        apart,
     )
 
 
@@ -156,16 +190,19 @@ def _next_chunk(
     """The next sizes, as far as their few steps end in time; their steps, and how often to try."""
     timed = {float(t.size): t.times for t in found.values() if t.times is not None}
     stopped = saturation(timed, drift=drift_of(tuple(found.values()))).stops_at is not None
-    fewest = max(_FIT_STEPS, pace.interval) if stopped else _POINTS * pace.interval
-    chosen = rest[:_CHUNK]
+    wanted_points = _COARSE_POINTS if pace.apart else _POINTS
+    fewest = max(_FIT_STEPS, pace.interval) if stopped else wanted_points * pace.interval
+    # Where times are coarse, the smallest of few sizes must be timed for long enough.
+    chosen = rest[: 2 if pace.apart else _CHUNK]
     if plan.steps is None:
         within = [size for size in chosen if fewest * pace.expected(size) <= _LONGEST_SECONDS]
         # Whatever is known of a pilot's pace, the smallest size is timed.
         chosen = within if within or found else chosen[:1]
     if not chosen or plan.steps is not None or stopped:
         return list(chosen), plan.steps or fewest, 1 if stopped else _REPEATS
-    middle = pace.expected(chosen[len(chosen) // 2])
-    wanted = int(_SECONDS / middle) if middle > 0.0 else fewest
+    usual = pace.expected(chosen[0 if pace.apart else len(chosen) // 2])
+    seconds = max(_SECONDS, wanted_points * pace.apart)
+    wanted = int(seconds / usual) if usual > 0.0 else fewest
     return list(chosen), max(min(wanted, _MOST_STEPS), fewest), _REPEATS
 
 
@@ -187,11 +224,10 @@ def _study(
         fix[knobs.eval_interval] = steps
     if knobs.accumulation is not None:
         fix[knobs.accumulation] = 1
-    assert knobs.batch_size is not None
     resources = subject.study.resources
     return subject.stage(
         name,
-        {knobs.batch_size: list(sizes)},
+        {subject.name("batch_size"): list(sizes)},
         fix,
         replicates=repeats,
         objective=None if judged is None else Objective(Metric(judged), "last"),
@@ -201,9 +237,16 @@ def _study(
     )
 
 
-def _learnt(pace: Pace, tried: Sequence[Tried]) -> Pace:
-    last = tried[-1]
-    times = seconds_per_step(last.record.curves)
+def _interval(subject: Subject, tried: Tried, apart: float) -> int:
+    """How many steps a program's times of logging are apart; the reference loop is told."""
+    if subject.study.task is not None:
+        return 1
+    return logging_interval(tried.record.curves, apart) or 1
+
+
+def _learnt(subject: Subject, pace: Pace, last: Tried) -> Pace:
+    times = seconds_per_step(last.record.curves, pace.apart)
     if not len(times):
         return pace
-    return replace(pace, size=last.size, seconds=float(np.median(times)))
+    interval = _interval(subject, last, pace.apart)
+    return replace(pace, interval=interval, size=last.size, seconds=float(np.median(times)))
