@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tunebook.procedures.remedies.clipping_tried import MOST_CLIPPED, Tried
+from tunebook.procedures.remedies.clipping_tried import MOST_CLIPPED, Tried, best_of, fewer_p
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,20 @@ def test_a_cure_is_stable_and_clips_at_most_half(
     trouble: str | None, clipped: float | None, cures: bool
 ) -> None:
     assert Tried(1.0, (), trouble, clipped).cures is cures
+
+
+def test_trouble_that_is_clearly_less_will_do_where_nothing_cures() -> None:
+    stays, calmer = Tried(9.0, (), "it rises", 0.1), Tried(3.0, (), "it rises", 0.1, calmer=True)
+    most = Tried(1.0, (), "", MOST_CLIPPED + 0.1)
+    assert best_of([stays]) is None
+    assert best_of([stays, most]) is None
+    assert best_of([stays, calmer, most]) is calmer
+    cured = Tried(1.0, (), "", 0.2)
+    assert best_of([stays, calmer, cured]) is cured
+    assert best_of([Tried(1.0, (), None, None, calmer=True)]) is None
+
+
+def test_fewer_of_some_than_of_others() -> None:
+    assert fewer_p(0, 5, 4, 5) == pytest.approx(5 / 210)
+    assert fewer_p(2, 5, 2, 5) > 0.5
+    assert fewer_p(0, 5, 0, 5) == fewer_p(5, 5, 5, 5) == 1.0

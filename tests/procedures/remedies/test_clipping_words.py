@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from simulated_probes import results_of
 from simulated_remedies import Program, subject
 from tunebook.core.edits import SetParameter
 from tunebook.core.findings import Verdict
 from tunebook.core.objective import Metric
 from tunebook.core.space import Fixed
-from tunebook.procedures.remedies.clipping_tried import Cure, Tried
+from tunebook.procedures.remedies.clipping_tried import Courses, Cure, Tried
 from tunebook.procedures.remedies.clipping_words import cured, no_norms, not_cured
 from tunebook.procedures.remedies.comparing import Comparison, Outcomes
 from tunebook.procedures.remedies.edge import edge_of
@@ -27,10 +29,27 @@ def attempt(threshold: float, trouble: str | None, clipped: float | None = 0.1) 
     return Tried(threshold, readings_of(results_of(study, Program(limit=5.0))), trouble, clipped)
 
 
-def cure(clipped: float | None = 0.1, after: Outcomes = BETTER, own: float | None = None) -> Cure:
+def cure(
+    clipped: float | None = 0.1,
+    after: Outcomes = BETTER,
+    own: float | None = None,
+    before: Outcomes = BEFORE,
+) -> Cure:
     chosen = attempt(1.2, "", clipped)
-    found = Comparison(Metric("error"), BEFORE, after)
-    return Cure((attempt(4.0, "it rises"), chosen), chosen, 0.5, 0.03, found, own)
+    return Cure(
+        (attempt(4.0, "it rises"), chosen),
+        chosen,
+        at=0.1,
+        is_best=False,
+        rate=0.5,
+        without=0.03,
+        highest=1.0,
+        found=Comparison(Metric("error"), before, after),
+        own=own,
+        clipped=clipped,
+        before=Courses(5, 5),
+        after=Courses(0, 5),
+    )
 
 
 def test_what_pays_is_proposed() -> None:
@@ -38,7 +57,7 @@ def test_what_pays_is_proposed() -> None:
     first, gain, _ = answer.findings
     assert first.verdict is gain.verdict is Verdict.WATCH
     assert first.sentence.endswith(
-        "Clipped at 1.2 it is stable there; 10% of the updates are clipped."
+        "Clipped at 1.2, it is stable there; at 0.5, 10% of the updates are clipped."
     )
     assert first.advice == "Set clip to 1.2 and tune the learning rate again around 0.5."
     assert "0.5 with clipping at 1.2 against 0.03 with none" in gain.sentence
@@ -69,7 +88,9 @@ def test_norms_after_clipping() -> None:
 
 
 def test_where_most_updates_would_be_clipped() -> None:
-    finding = not_cured(ABOUT, EDGE, [attempt(4.0, "it rises"), attempt(0.4, "", 0.8)]).findings[0]
+    finding = not_cured(
+        ABOUT, EDGE, 0.1, [attempt(4.0, "it rises"), attempt(0.4, "", 0.8)]
+    ).findings[0]
     assert finding.sentence == (
         "Clipped at 0.4, training is stable at 0.1, but 80% of the updates are clipped."
     )
@@ -77,11 +98,51 @@ def test_where_most_updates_would_be_clipped() -> None:
 
 
 def test_where_trouble_stays_and_where_nobody_knows() -> None:
-    stays = not_cured(ABOUT, EDGE, [attempt(0.4, "it rises from step 3 on")]).findings[0]
+    stays = not_cured(ABOUT, EDGE, 0.1, [attempt(0.4, "it rises from step 3 on")]).findings[0]
     assert stays.verdict is Verdict.WATCH
-    assert stays.sentence.endswith("stays so when clipped at 0.4 (it rises from step 3 on).")
-    unknown = not_cured(ABOUT, EDGE, [attempt(0.4, None)]).findings[0]
+    assert stays.sentence.endswith("It stays so when clipped at 0.4 (it rises from step 3 on).")
+    unknown = not_cured(ABOUT, EDGE, 0.1, [attempt(0.4, None)]).findings[0]
     assert unknown.verdict is Verdict.UNKNOWN
+
+
+def test_where_the_best_rate_is_unstable() -> None:
+    same = Outcomes((0.3, 0.31, 0.33))
+    steadier = replace(cure(after=same), is_best=True, at=0.03)
+    answer = cured(ABOUT, EDGE, steadier)
+    assert answer.findings[0].sentence.startswith(
+        "Without clipping, training is unstable at the best learning rate already, 0.03 ("
+    )
+    assert answer.findings[1].sentence.endswith(
+        "0 of 5 trainings are unstable with it, and 5 of 5 without."
+    )
+    assert [finding.verdict for finding in answer.findings[:2]] == [Verdict.WATCH] * 2
+    assert answer.edits
+    lucky = cured(ABOUT, EDGE, replace(steadier, before=Courses(3, 5)))
+    assert lucky.edits == ()
+    assert lucky.findings[0].advice == (
+        "That may be luck, and more seeds can tell: tunebook probe clipping STUDY.yaml --seeds 10 "
+        "--again"
+    )
+    calmer = replace(steadier, chosen=attempt(1.2, "it rises by 30%"))
+    sentence = cured(ABOUT, EDGE, calmer).findings[0].sentence
+    assert "Clipped at 1.2, the loss rises clearly less there (it rises by 30%);" in sentence
+
+
+def test_a_rate_at_an_end_of_what_was_tuned() -> None:
+    """That of the better one is said; that of the worse one leaves the answer open."""
+    best = cured(ABOUT, EDGE, cure(after=replace(BETTER, end="high")))
+    assert "0.5 (the highest that was tried) with clipping" in best.findings[1].sentence
+    assert best.edits
+    for before, after, rate in (
+        (replace(BEFORE, end="low"), BETTER, 0.03),
+        (BEFORE, replace(BEFORE, end="high"), 0.5),
+    ):
+        answer = cured(ABOUT, EDGE, cure(before=before, after=after))
+        assert [finding.verdict for finding in answer.findings[:2]] == [Verdict.UNKNOWN] * 2
+        assert answer.findings[0].advice.endswith(
+            f"Begin there: tunebook probe clipping STUDY.yaml --set lr={rate} --again"
+        )
+        assert answer.edits == ()
 
 
 def test_without_norms() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -14,6 +17,7 @@ from tunebook.procedures.remedies.comparing import (
     LEVEL,
     Comparison,
     Outcomes,
+    Tuned,
     Variant,
     over_seeds,
     rate_edit,
@@ -106,7 +110,8 @@ def test_a_variant_is_tuned_and_run_on_fresh_seeds() -> None:
     assert (study.budget.amount if study.budget else 0) == 440
     with pytest.raises(StopIteration) as ended:
         tuning.send(results_of(study, program))
-    assert ended.value.value == 0.3
+    assert ended.value.value == Tuned(0.3, 1.0)
+    assert study.trials == 2
     chosen = with_rate(about, variant, 0.3)
     assert chosen == Variant({"warmup": 40, "lr": 0.3}, 440)
     running = over_seeds(about, "compare-after", chosen, seeds=4, goal="?")
@@ -121,6 +126,59 @@ def test_a_variant_is_tuned_and_run_on_fresh_seeds() -> None:
     lost = sum(seed % 2 == 0 for seed in seeds)
     assert ended.value.value.lost == lost
     assert len(ended.value.value.values) == 4 - lost
+
+
+def best_of(program: Program, rates: list[float], refused: float = math.inf) -> Tuned | None:
+    tuning = tuned(
+        subject(),
+        "tune",
+        Variant({}, 200),
+        rates,
+        goal="?",
+        refused=lambda readings: float(readings[0].record.trial.config["lr"] or 0) > refused,
+    )
+    try:
+        study = next(tuning)
+        while True:
+            study = tuning.send(results_of(study, program))
+    except StopIteration as ended:
+        found: Tuned | None = ended.value
+        return found
+
+
+def test_a_best_rate_at_an_end_is_known_to_be_one() -> None:
+    program = Program(limit=1e6, optimum=1e4)
+    assert best_of(program, [0.1, 0.3, 1.0]) == Tuned(10.0, 10.0, "high")
+    # Where a rate does not work, the one below is no end.
+    assert best_of(replace(program, limit=0.5, diverges=True), [0.1, 0.3, 1.0]) == Tuned(0.3, 0.3)
+    assert best_of(program, [0.1, 0.3, 1.0], refused=0.5) == Tuned(0.3, 0.3)
+    assert best_of(replace(program, limit=0.0, diverges=True), [0.1, 0.3]) is None
+
+
+def test_the_worse_of_two_must_be_well_tuned() -> None:
+    low, high = (0.1, 0.11, 0.12), (0.3, 0.31, 0.32)
+    better = Comparison(ERROR, Outcomes(high), Outcomes(low, end="high"))
+    assert better.is_better
+    assert better.half_tuned is None
+    open_still = Comparison(ERROR, Outcomes(high, end="low"), Outcomes(low))
+    assert not open_still.is_better
+    assert open_still.half_tuned is open_still.before
+    no_better = Comparison(ERROR, Outcomes(low), Outcomes(high, end="high"))
+    assert no_better.half_tuned is no_better.after
+
+
+def test_as_good_is_not_worse_at_20_percent() -> None:
+    assert compared([0.1, 0.2, 0.3], [0.12, 0.21, 0.29]).is_as_good
+    assert not compared([0.1, 0.11, 0.12], [0.14, 0.15, 0.16]).is_as_good
+    assert not compared([0.1, 0.2, 0.3], [0.1, 0.2], (0, 1)).is_as_good
+
+
+def test_no_range_is_widened_beyond_what_works() -> None:
+    fixed = {"warmup": 0, "clip": None}
+    space = Space.of(nuisance={"lr": Float(0.01, 0.2, log=True)}, fixed=fixed)
+    for highest, after in ((math.inf, 0.95), (0.5, 0.5), (0.1, 0.3)):
+        (edit,) = rate_edit(subject(space=space), 0.3, "why", highest)
+        assert edit.source == Float(0.01, after, log=True)
 
 
 @pytest.mark.parametrize(

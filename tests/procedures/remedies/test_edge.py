@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
-from tunebook.procedures.remedies.edge import Edge, find_edge, whole_steps
+from tunebook.procedures.remedies.edge import Edge, are_calmer, find_edge, whole_steps
 
 STEPS = 120
 
@@ -93,6 +94,28 @@ def test_a_loss_that_is_logged_too_rarely_tells_nothing() -> None:
     assert found.trouble_in(found.sweep.readings[0.03], STEPS) is None
     diverged = edge(Program(limit=0.06, every=10, diverges=True))
     assert diverged.trouble_at(0.095) == "train/loss became nan at step 4"
+
+
+def test_how_far_trainings_rise() -> None:
+    found = edge(Program(limit=0.06))
+    calm, wild = (found.rises(found.sweep.readings[rate], STEPS) for rate in (0.03, 0.095))
+    assert max(calm) < 0.3
+    # From 1.7 to 4.5, both above a floor of 0.2 that is just below what is usually reached.
+    assert min(wild) == pytest.approx(0.9, abs=0.2)
+    assert are_calmer(calm, wild)
+    assert not are_calmer(wild, wild)
+    assert not are_calmer((), wild)
+    assert not are_calmer((math.inf,), (math.inf,))
+    lost = edge(Program(limit=0.06, diverges=True))
+    assert lost.rises(lost.sweep.readings[0.095], STEPS) == (math.inf, math.inf)
+    assert are_calmer(calm, (math.inf,))
+
+
+def test_where_an_instability_begins() -> None:
+    found = edge(Program(limit=0.06))
+    (first, _), (calm, _) = (found.sweep.readings[rate] for rate in (0.095, 0.03))
+    assert found.onset(first, STEPS) in range(1, 7)
+    assert found.onset(calm, STEPS) is None
 
 
 def test_a_look_is_as_long_as_it_takes_to_see() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from commandline import call, end, interrupt, start, wait_until
@@ -72,10 +73,12 @@ def test_trials_warm_up_and_train_on_and_the_run_grows_by_the_warm_up() -> None:
     """This program's warm-up is part of its steps."""
     _, studies = run(cured_from(15))
     steps = {name: study.budget for name, study in zip(stages(studies), studies, strict=True)}
-    assert steps["sweep"] == steps["compare-before"] == Budget(200)
+    assert steps["sweep"] == Budget(200)
     assert steps["warmup-10u-2"] == Budget(102)
     assert steps["warmup-10u-20"] == Budget(120)
     assert steps["tune-10u"] == steps["compare-after-10u"] == Budget(220)
+    # More steps would be better by themselves.
+    assert steps["compare-before"] == Budget(220)
 
 
 def test_a_long_warm_up_asks_for_a_longer_run() -> None:
@@ -131,7 +134,8 @@ def test_so_is_one_that_is_unstable_far_above_its_best_rate() -> None:
 def test_where_ten_times_the_rate_cannot_be_cured_three_times_may() -> None:
     answer, studies = run(Program(optimum=0.3, warm=lambda steps: 0.5 if steps >= 15 else 0.0))
     assert "warmup-3u-20" in stages(studies)
-    assert "After a warm-up of 20 steps it is stable at 0.29." in answer.findings[0].sentence
+    cured = "After a warm-up of 20 steps it is stable at 0.29 and at 0.3. 2 steps are too few."
+    assert cured in answer.findings[0].sentence
     assert answer.findings[0].verdict is Verdict.WATCH
     assert answer.edits
 
@@ -202,8 +206,47 @@ def test_both_are_tuned_at_full_length_where_the_sweep_is_shorter() -> None:
     _, studies = run(cured_from(15), steps=300, options={"steps": 120})
     named = dict(zip(stages(studies), studies, strict=True))
     assert named["sweep"].budget == Budget(120)
-    assert named["tune-before"].budget == Budget(300)
-    assert named["tune-10u"].budget == Budget(330)
+    assert named["tune-before"].budget == named["tune-10u"].budget == Budget(330)
+    assert named["compare-before"].budget == named["compare-after-10u"].budget == Budget(330)
+
+
+def more_steps_help(config: Config, seed: int, steps: int) -> Made:
+    """A program that a warm-up cures, and whose errors fall with the steps alone above a rate."""
+    made = cured_from(15)(config, seed, steps)
+    rate = float(config["lr"] or 0)
+    if isinstance(made, Mapping) and (rate <= 0.06 or int(config["warmup"] or 0) >= 15):
+        noise = 1e-4 * np.random.default_rng([seed, round(1e6 * rate)]).normal()
+        error = 20.0 / steps + 0.05 * max(math.log10(0.03 / rate), 0.0)
+        return {**made, "valid/error": [error + noise]}
+    return made
+
+
+def test_more_steps_are_no_merit_of_the_warm_up() -> None:
+    """Every rate from 0.03 on is as good as another; a tenth more steps are nine percent better."""
+    for seed in range(3):
+        about = subject(steps=STEPS, probe="warmup", seed=seed)
+        answer, studies = answered(probe(about, {}), more_steps_help)
+        assert "compare-after-10u" in stages(studies)
+        assert answer.edits == ()
+
+
+def test_rates_that_are_unstable_at_full_length_are_not_proposed() -> None:
+    """Stable at its peak in a short look, training blows up later at rates above 0.2."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = cured_from(15)(config, seed, steps)
+        late = steps > 150 and config["warmup"] and float(config["lr"] or 0) > 0.2
+        if isinstance(made, Mapping) and late:
+            loss = np.array(made["train/loss"].values)  # type: ignore[union-attr]
+            loss[-40:] *= 10
+            return {**made, "train/loss": loss}
+        return made
+
+    answer, _ = run(train)
+    assert answer.findings[1].numbers["rate"] == 0.095
+    assert answer.edits[1] == SetParameter(
+        "lr", Fixed(0.095), "with the warm-up, this rate is best"
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,8 +258,10 @@ def test_after_a_warm_up_the_rate_is_constant_where_it_can_be(
     schedule = Parameter("schedule", Role.NUISANCE, Choice(choices))
     space = Space((*Space.of(fixed={"lr": 0.03, "warmup": 0, "clip": None}), schedule))
     knobs = replace(KNOBS, schedule="schedule")
-    _, studies = run(Program(), {"schedule": "cosine"}, knobs=knobs, space=space)
+    answer, studies = run(Program(), {"schedule": "cosine"}, knobs=knobs, space=space)
     named = dict(zip(stages(studies), studies, strict=True))
+    kept = "schedule stayed cosine, which may decay" in answer.findings[0].sentence
+    assert kept is (held == "cosine")
     assert named["warmup-10u-2"].space["schedule"].source == Fixed(held)
     assert named["sweep"].space["schedule"].source == Fixed("cosine")
 

@@ -79,14 +79,41 @@ def test_the_run_grows_by_the_warm_up_or_more() -> None:
     because = "the warm-up of 40 steps is over 5% of 400"
     assert budget_edits(Subject(task), 40) == [SetBudget(Budget(800), because)]
     assert budget_edits(subject(), 40) == [SetBudget(Budget(840), because)]
-    # As long as the one that it replaces.
+    # As long as the one that it replaces, or shorter.
     assert budget_edits(subject({"warmup": 10}), 10, own=10) == []
+    assert budget_edits(subject({"warmup": 20}), 10, own=20) == []
 
 
 def test_steps_by_a_parameter() -> None:
     about = subject({"total": 400}, knobs=replace(KNOBS, steps="total"))
     (edit,) = budget_edits(about, 10)
     assert edit == SetParameter("total", Fixed(410), "the warm-up comes on top of the steps")
+
+
+def test_the_rate_that_was_found_stable_is_said() -> None:
+    about = subject()
+    higher = replace(cure(about, 10), rate=2.0, highest=2.0)
+    answer = cured(about, edge(about), higher)
+    assert "it is stable at 1 and at 2." in answer.findings[0].sentence
+    assert "with which a learning rate of 2 is stable" in answer.edits[0].because
+    unstable = replace(higher, trouble="train/loss rises by 50% from step 90 on")
+    answer = cured(about, edge(about), unstable)
+    assert answer.edits == ()
+    assert (
+        "Trained to the end at 2, it is unstable all the same (train" in answer.findings[0].sentence
+    )
+    assert answer.findings[0].advice.startswith("Clip gradients as well: tunebook probe clipping ")
+
+
+def test_a_rate_at_an_end_of_what_was_tuned() -> None:
+    about = subject()
+    made = cure(about, 10)
+    found = replace(made.found, before=replace(made.found.before, end="low"))
+    answer = cured(about, edge(about), replace(made, found=found))
+    assert [finding.verdict for finding in answer.findings[:2]] == [Verdict.UNKNOWN] * 2
+    assert "against 0.03 (the lowest that was tried) with none" in answer.findings[1].sentence
+    assert answer.findings[0].advice.endswith("STUDY.yaml --set lr=0.03 --again")
+    assert answer.edits == ()
 
 
 def test_where_no_length_cures() -> None:

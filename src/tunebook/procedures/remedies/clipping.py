@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+import math
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -15,17 +17,25 @@ from tunebook.core.study import Study
 from tunebook.procedures.answers import Procedure
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.remedies import clipping_words as words
-from tunebook.procedures.remedies.clipping_tried import Cure, Tried
+from tunebook.procedures.remedies.clipping_tried import (
+    Courses,
+    Cure,
+    Tried,
+    best_of,
+    is_too_much,
+)
 from tunebook.procedures.remedies.comparing import (
     SEEDS,
     Comparison,
+    Outcomes,
+    Tuned,
     Variant,
     over_seeds,
     rates_up_to,
     tuned,
     with_rate,
 )
-from tunebook.procedures.remedies.edge import Edge, find_edge, whole_steps
+from tunebook.procedures.remedies.edge import Edge, are_calmer, find_edge, whole_steps
 from tunebook.procedures.remedies.edge_words import not_to_be_cured
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import readings_of
@@ -45,50 +55,87 @@ LEAST_STEPS: Final = 40
 SHORT_STEPS: Final = 1000
 # How far above the best rate clipping is asked to reach.
 FURTHER: Final = 10.0
+# A norm that is so many times those around it is far out.
+FAR: Final = 10.0
 # Norms that stop just at the threshold, in at least this share of the steps, were clipped already.
 _STOPS: Final = 0.05
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The steps of a whole training and of a short one, fresh seeds, what means no clipping."""
+
+    total: int
+    short: int
+    seeds: int
+    off: Value
+
+
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
-    """Find the edge of stability without clipping, a threshold beyond it, and what that brings."""
+    """Find where training is unstable without clipping, a threshold, and what that brings."""
     off = no_clipping(subject, options)
     total = whole_steps(subject, "clipping", LEAST_STEPS)
-    seeds = int(options.get("seeds") or SEEDS)
     short = min(total, int(options.get("steps") or SHORT_STEPS))
-    clip, name = subject.name("clipping"), subject.name("learning_rate")
-    edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix={clip: off})
-    if edge.to_cure is None:
+    asked = _Asked(total, short, int(options.get("seeds") or SEEDS), off)
+    fix = {subject.name("clipping"): off}
+    edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix=fix)
+    curable = to_cure(subject, edge)
+    if curable is None:
         return not_to_be_cured(subject, QUESTION, edge, "clipping")
-    best, unstable = edge.to_cure
-    threshold = usual_norm(subject, edge)
+    best, unstable = curable
+    threshold = usual_norm(subject, edge, unstable)
     if threshold is None:
         return words.no_norms(subject, edge)
     tried = yield from _thresholds(subject, edge, unstable, threshold, short)
-    chosen = next((one for one in tried if one.cures), None)
+    chosen = best_of(tried)
     if chosen is None:
-        return words.not_cured(subject, edge, tried)
+        return words.not_cured(subject, edge, unstable, tried)
     own = subject.value("clipping")
-    before = Variant({clip: own}, total)
-    rate: float | None = best
-    if short < total or not same_value(own, off):
-        high = best * (10**0.5 if same_value(own, off) else FURTHER)
-        rates = rates_up_to(best, high)
-        rate = yield from tuned(subject, "tune-before", before, rates, goal=words.GAIN.text)
-    before = with_rate(subject, before, rate or best)
-    after = Variant({clip: chosen.threshold}, total)
-    rates = rates_up_to(best, FURTHER * best)
-    rate = yield from tuned(subject, "tune", after, rates, goal=words.GAIN.text)
-    after = with_rate(subject, after, rate or best)
-    first = yield from over_seeds(
-        subject, "compare-before", before, seeds=seeds, goal=words.GAIN.text
+    before, without = yield from _before(subject, best, own, asked)
+    refused = _refused(subject, edge, unstable, chosen, total)
+    rates, after = rates_up_to(best, FURTHER * best), _clipped(subject, chosen.threshold, total)
+    tuning = tuned(subject, "tune", after, rates, goal=words.GAIN.text, refused=refused)
+    within = (yield from tuning) or Tuned(best, best)
+    first = yield from _over_seeds(subject, "compare-before", before, without, asked)
+    second = yield from _over_seeds(subject, "compare-after", after, within, asked)
+    cure = Cure(
+        tried,
+        chosen,
+        at=unstable,
+        is_best=unstable == best,
+        rate=within.rate,
+        without=without.rate,
+        highest=within.highest,
+        found=Comparison(subject.study.objective.metric, first, second),
+        own=None if same_value(own, off) else own,
+        clipped=clipped_share(subject, second.readings, chosen.threshold),
+        before=_courses(edge, unstable, first.readings, total),
+        after=_courses(edge, unstable, second.readings, total),
     )
-    second = yield from over_seeds(
-        subject, "compare-after", after, seeds=seeds, goal=words.GAIN.text
-    )
-    found = Comparison(subject.study.objective.metric, first, second)
-    without = float(before.fix[name] or 0)
-    cure = Cure(tried, chosen, rate or best, without, found, None if same_value(own, off) else own)
     return words.cured(subject, edge, cure)
+
+
+def to_cure(subject: Subject, edge: Edge) -> tuple[float, float] | None:
+    """The best rate, and the one at which training is unstable: it may be the best itself.
+
+    Outlying gradients disturb training at every rate, and the best is where they do the least
+    harm: what results promise beyond it says nothing then.
+    """
+    best, unstable = edge.best, edge.unstable
+    if best is None or edge.usual is None or edge.sweep.boundary is not None:
+        return None
+    if edge.trouble_at(best):
+        return best, best
+    if unstable is not None and edge.is_near and has_outliers(subject, edge.sweep.readings[best]):
+        return best, unstable
+    return edge.to_cure
+
+
+def has_outliers(subject: Subject, readings: Sequence[Reading]) -> bool:
+    """Whether gradient norms of every training have some that are far above those around them."""
+    curves = [reading.curve(subject.name("grad_norm")) for reading in readings]
+    found = [gradient_norms(c.steps, c.values, ratio=FAR) for c in curves if c is not None]
+    return bool(found) and all(norms is not None and norms.outliers for norms in found)
 
 
 def no_clipping(subject: Subject, options: Mapping[str, Value]) -> Value:
@@ -104,24 +151,19 @@ def no_clipping(subject: Subject, options: Mapping[str, Value]) -> Value:
     )
 
 
-def usual_norm(subject: Subject, edge: Edge) -> float | None:
-    """The 90th percentile of unclipped norms before any blow-up, at the edge or at the best.
+def usual_norm(subject: Subject, edge: Edge, at: float) -> float | None:
+    """The 90th percentile of unclipped norms before any blow-up, at a rate; else at the best.
 
-    It is the smaller one: where a training blows up and comes back, its norms are not usual.
+    A blow-up that comes back is one, too: norms after it are not usual. Where they all come so
+    early that nothing is before them, the whole of the trainings at the best rate has to do.
     """
-    metric = subject.name("grad_norm")
-    found = []
-    for rate in (edge.unstable, edge.best):
+    for rate, whole in ((at, False), (edge.best, False), (edge.best, True)):
         readings = edge.sweep.readings[rate] if rate is not None else ()
-        levels = [
-            norms.percentile_90
-            for reading in readings
-            if (curve := reading.curve(metric)) is not None
-            and (norms := gradient_norms(curve.steps, curve.values)) is not None
-        ]
+        found = [_level(subject, edge, reading, whole) for reading in readings]
+        levels = [level for level in found if level is not None]
         if levels and np.median(levels) > 0:
-            found.append(float(np.median(levels)))
-    return float(f"{min(found):.2g}") if found else None
+            return float(f"{np.median(levels):.2g}")
+    return None
 
 
 def clipped_share(subject: Subject, readings: Sequence[Reading], threshold: float) -> float | None:
@@ -138,14 +180,25 @@ def clipped_share(subject: Subject, readings: Sequence[Reading], threshold: floa
     return float(np.mean(~(norms <= threshold)))
 
 
+def _level(subject: Subject, edge: Edge, reading: Reading, whole: bool) -> float | None:
+    curve = reading.curve(subject.name("grad_norm"))
+    if curve is None:
+        return None
+    onset = None if whole else edge.onset(reading, edge.steps)
+    usual = curve.steps < (math.inf if onset is None else onset)
+    norms = gradient_norms(curve.steps[usual], curve.values[usual])
+    return None if norms is None else norms.percentile_90
+
+
 def _thresholds(
     subject: Subject, edge: Edge, rate: float, threshold: float, steps: int
 ) -> Generator[Study, Results, tuple[Tried, ...]]:
     """Thresholds at the unstable rate, smaller and smaller, until one keeps training stable."""
     clip, name = subject.name("clipping"), subject.name("learning_rate")
+    without = edge.rises(edge.sweep.readings[rate], steps)
     tried: list[Tried] = []
-    for number, share in enumerate(SHRINKING, 1):
-        level = float(f"{share * threshold:.2g}")
+    for number, smaller in enumerate(SHRINKING, 1):
+        level = float(f"{smaller * threshold:.2g}")
         results = yield subject.stage(
             f"threshold-{number}",
             {clip: [level]},
@@ -156,7 +209,58 @@ def _thresholds(
         )
         readings = readings_of(results)
         why = edge.trouble_in(readings, steps)
-        tried.append(Tried(level, readings, why, clipped_share(subject, readings, level)))
+        share = clipped_share(subject, readings, level)
+        calmer = are_calmer(edge.rises(readings, steps), without)
+        tried.append(Tried(level, readings, why, share, calmer))
         if why == "":
             break
     return tuple(tried)
+
+
+def _clipped(subject: Subject, threshold: Value, steps: int) -> Variant:
+    return Variant({subject.name("clipping"): threshold}, steps)
+
+
+def _before(
+    subject: Subject, best: float, own: Value, asked: _Asked
+) -> Generator[Study, Results, tuple[Variant, Tuned]]:
+    """What clipping is compared with: the study's own, as well tuned at the full length."""
+    variant, none = _clipped(subject, own, asked.total), same_value(own, asked.off)
+    if none and asked.short == asked.total:
+        return variant, Tuned(best, best)
+    rates = rates_up_to(best, best * (10**0.5 if none else FURTHER))
+    found = yield from tuned(subject, "tune-before", variant, rates, goal=words.GAIN.text)
+    return variant, found or Tuned(best, best)
+
+
+def _refused(
+    subject: Subject, edge: Edge, unstable: float, chosen: Tried, steps: int
+) -> Callable[[Sequence[Reading]], bool]:
+    """Where clipping does what a lower rate should, or does not keep training as calm as it did."""
+    without = edge.rises(edge.sweep.readings[unstable], edge.steps)
+
+    def refused(readings: Sequence[Reading]) -> bool:
+        if is_too_much(clipped_share(subject, readings, chosen.threshold)):
+            return True
+        calm = bool(chosen.trouble) and are_calmer(edge.rises(readings, steps), without)
+        return bool(edge.trouble_among(readings, steps)) and not calm
+
+    return refused
+
+
+def _over_seeds(
+    subject: Subject, stage: str, variant: Variant, one: Tuned, asked: _Asked
+) -> Generator[Study, Results, Outcomes]:
+    variant = with_rate(subject, variant, one.rate)
+    goal = words.GAIN.text
+    return (
+        yield from over_seeds(subject, stage, variant, seeds=asked.seeds, goal=goal, end=one.end)
+    )
+
+
+def _courses(edge: Edge, unstable: float, readings: Sequence[Reading], steps: int) -> Courses:
+    """How many trainings are unstable, and not clearly less so than those of the sweep were."""
+    told = [r for r in readings if edge.trouble(r, steps) is not None]
+    without = edge.rises(edge.sweep.readings[unstable], edge.steps)
+    found = [r for r in told if edge.trouble(r, steps) and not are_calmer([edge.rise(r)], without)]
+    return Courses(len(found), len(told))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from tunebook.charts.figures import Figure
@@ -21,6 +22,7 @@ from tunebook.procedures.remedies.edge_words import (
     edge_finding,
     gain_finding,
     paying,
+    tune_first,
 )
 from tunebook.procedures.subjects import Subject
 
@@ -37,27 +39,24 @@ METHOD: Final = (
     "stays; three trainings at each"
 )
 
+_STRANGE: Final = (
+    "where more than half of the updates are clipped, clipping is a strange way to lower it."
+)
+
 
 def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
-    """The answer where a threshold makes the unstable rate stable, and whether it pays."""
-    unstable, threshold = edge.unstable or 0.0, cure.chosen.threshold
-    share = cure.chosen.clipped
-    sentence = (
-        f"Without clipping, training is unstable from a learning rate of {shown(unstable)} on "
-        f"({edge.trouble_at(unstable)}). Clipped at {shown(threshold)} it is stable there; "
-    )
-    sentence += (
-        f"{percent(share)} of the updates are clipped."
-        if share is not None
-        else f"{subject.knobs.grad_norm} seems to be logged after clipping, so how many updates "
-        "are clipped is not known."
-    )
+    """The answer where a threshold makes training at an unstable rate stable, and whether it pays.
+
+    Where most of the updates would be clipped at the rate that is best with it, it does not.
+    """
+    threshold = cure.chosen.threshold
+    numbers = {"threshold": threshold, "unstable": cure.at, **_share(cure.clipped)}
     first = Finding(
         QUESTION,
-        paying(cure.found),
-        sentence,
+        _verdict(cure),
+        f"{_trouble(edge, cure.at)} {_cured(subject, cure)}",
         _advice(subject, cure),
-        numbers={"threshold": threshold, "unstable": unstable, **_clipped(share)},
+        numbers=numbers,
         trials=tuple(r.number for one in cure.tried for r in one.readings),
         method=METHOD,
     )
@@ -65,50 +64,49 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
     gain = gain_finding(
         GAIN, cure.found, f"clipping at {shown(threshold)}", than, cure.rate, cure.without
     )
+    if cure.is_best:
+        gain = replace(gain, verdict=_verdict(cure), sentence=f"{gain.sentence} {_courses(cure)}")
     edits: list[Edit] = []
-    if cure.found.is_better:
+    if cure.pays:
         because = "the 90th percentile of unclipped gradient norms, made smaller where needed"
         edits.append(SetParameter(subject.name("clipping"), Fixed(threshold), because))
-        edits += rate_edit(subject, cure.rate, "with clipping, this rate is best")
-    figures = (*_drawn(edge, cure.tried), *pictures.strip(GAIN, cure.found), *pictures.rates(edge))
+        edits += rate_edit(subject, cure.rate, "with clipping, this rate is best", cure.highest)
+    drawn = _drawn(edge, cure.at, cure.tried)
+    figures = (*drawn, *pictures.strip(GAIN, cure.found), *pictures.rates(edge))
     retune = (subject.name("learning_rate"),) if edits else ()
     return Answer((first, gain, edge_finding(edge)), figures, tuple(edits), retune)
 
 
-def not_cured(subject: Subject, edge: Edge, tried: Sequence[Tried]) -> Answer:
+def not_cured(subject: Subject, edge: Edge, at: float, tried: Sequence[Tried]) -> Answer:
     """The answer where no threshold cures, or only one that clips most updates."""
-    last, unstable = tried[-1], edge.unstable or 0.0
-    numbers = {"threshold": last.threshold, "unstable": unstable, **_clipped(last.clipped)}
+    last = tried[-1]
+    numbers = {"threshold": last.threshold, "unstable": at, **_share(last.clipped)}
     if all(one.trouble is None for one in tried):
         verdict, sentence = (
             Verdict.UNKNOWN,
-            f"Training is unstable from a learning rate of {shown(unstable)} on, but no trial with "
-            "clipping shows how it goes: they broke, or logged too little.",
+            f"{_trouble(edge, at)} But no trial with clipping shows how it goes: they broke, or "
+            "logged too little.",
         )
         advice = "Look at one of them, tunebook show STUDY TRIAL; then probe with --retry-failed."
     elif last.trouble == "":
         verdict, sentence = (
             Verdict.WATCH,
-            f"Clipped at {shown(last.threshold)}, training is stable at {shown(unstable)}, but "
+            f"Clipped at {shown(last.threshold)}, training is stable at {shown(at)}, but "
             f"{percent(last.clipped or 0)} of the updates are clipped.",
         )
-        advice = (
-            f"Keep the learning rate below {shown(unstable)} instead: where more than half of the "
-            "updates are clipped, clipping is a strange way to lower it."
-        )
+        advice = f"Keep the learning rate below {shown(at)} instead: {_STRANGE}"
     else:
         why = f" ({last.trouble})" if last.trouble else ""
         verdict, sentence = (
             Verdict.WATCH,
-            f"Training is unstable from a learning rate of {shown(unstable)} on, and stays so when "
-            f"clipped at {shown(last.threshold)}{why}.",
+            f"{_trouble(edge, at)} It stays so when clipped at {shown(last.threshold)}{why}.",
         )
         advice = (
             "Warm the rate up, which may cure what clipping cannot: tunebook probe warmup "
             f"{subject.file}. {OTHER_REMEDIES}"
         )
     finding = Finding(QUESTION, verdict, sentence, advice, numbers=numbers, method=METHOD)
-    return Answer((finding, edge_finding(edge)), (*_drawn(edge, tried), *pictures.rates(edge)))
+    return Answer((finding, edge_finding(edge)), (*_drawn(edge, at, tried), *pictures.rates(edge)))
 
 
 def no_norms(subject: Subject, edge: Edge) -> Answer:
@@ -124,21 +122,64 @@ def no_norms(subject: Subject, edge: Edge) -> Answer:
     return Answer((finding, edge_finding(edge)), pictures.rates(edge))
 
 
+def _verdict(cure: Cure) -> Verdict:
+    if cure.found.p is not None and (cure.is_too_much or cure.pays):
+        return Verdict.WATCH
+    return paying(cure.found)
+
+
+def _trouble(edge: Edge, at: float) -> str:
+    where = (
+        f"at the best learning rate already, {shown(at)}"
+        if at == edge.best
+        else f"from a learning rate of {shown(at)} on"
+    )
+    return f"Without clipping, training is unstable {where} ({edge.trouble_at(at)})."
+
+
+def _cured(subject: Subject, cure: Cure) -> str:
+    left = cure.chosen.trouble
+    stable = f"the loss rises clearly less there ({left})" if left else "it is stable there"
+    share = (
+        f"at {shown(cure.rate)}, {percent(cure.clipped)} of the updates are clipped."
+        if cure.clipped is not None
+        else f"{subject.knobs.grad_norm} seems to be logged after clipping, so how many updates "
+        "are clipped is not known."
+    )
+    return f"Clipped at {shown(cure.chosen.threshold)}, {stable}; {share}"
+
+
+def _courses(cure: Cure) -> str:
+    before, after = cure.before, cure.after
+    return (
+        f"{after.unstable} of {after.trainings} trainings are unstable with it, and "
+        f"{before.unstable} of {before.trainings} without."
+    )
+
+
 def _advice(subject: Subject, cure: Cure) -> str:
     if cure.found.p is None:
         return "Look at the trials of the comparison, and probe again with --retry-failed."
-    if not cure.found.is_better:
-        return "Training with it is no better: keep what you have."
+    if cure.is_too_much:
+        return f"Lower the learning rate instead: {_STRANGE}"
+    if not cure.pays:
+        first = tune_first(subject, cure.found, cure.rate, cure.without)
+        if cure.is_best and cure.after.unstable < cure.before.unstable:
+            first = first or (
+                "That may be luck, and more seeds can tell: tunebook probe clipping "
+                f"{subject.file} --seeds {2 * cure.before.trainings} --again"
+            )
+        return first or "Training with it is no better: keep what you have."
     return (
         f"Set {subject.knobs.clipping} to {shown(cure.chosen.threshold)} and tune the learning "
         f"rate again around {shown(cure.rate)}."
     )
 
 
-def _clipped(share: float | None) -> dict[str, float]:
-    return {} if share is None else {"clipped": share}
+def _share(clipped: float | None) -> dict[str, float]:
+    return {} if clipped is None else {"clipped": clipped}
 
 
-def _drawn(edge: Edge, tried: Sequence[Tried]) -> tuple[Figure, ...]:
+def _drawn(edge: Edge, at: float, tried: Sequence[Tried]) -> tuple[Figure, ...]:
     named = {f"clipped at {shown(one.threshold)}": one.readings for one in tried}
-    return pictures.curves(edge, QUESTION, edge.unstable or 0.0, named)
+    return pictures.curves(edge, QUESTION, at, named)

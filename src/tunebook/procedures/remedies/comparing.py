@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from tunebook.core.domains import Choice, Float, Int
 from tunebook.core.edits import SetParameter, widened
-from tunebook.core.evidence import Standing
+from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.space import Config, Derived, Fixed
 from tunebook.core.study import Study
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import orders, readings_of, sweep
+from tunebook.procedures.sweeps import Side, mean_loss, orders, readings_of, sweep
 from tunebook.stats.ranks import rank_p
 from tunebook.stats.samples import Interval, welch_interval, welch_p
 
 # A remedy adds complexity, and must earn it: 5% over the two comparisons that a probe may make.
 LEVEL: Final = 0.025
 SEEDS: Final = 5
+# At this level a remedy is said to be worse, where it is not wanted for better results alone.
+WORSE: Final = 0.2
+# Seeds of each rate that is tuned: one alone is luck.
+REPLICATES: Final = 2
 METHOD: Final = (
     "Welch's one-sided test over fresh seeds, at 2.5%; by ranks where trials came to nothing"
 )
@@ -39,11 +44,28 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Tuned:
+    """The best learning rate of a variant, and the highest up to which all work.
+
+    `end` is the end of what was tried at which the best is: there may be a better one beyond.
+    """
+
+    rate: float
+    highest: float
+    end: Side | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Results over fresh seeds, and how many trials came to nothing."""
+    """Results over fresh seeds, and how many trials came to nothing.
+
+    `end` is the end of what was tuned at which their learning rate is.
+    """
 
     values: tuple[float, ...]
     lost: int = 0
+    readings: tuple[Reading, ...] = ()
+    end: Side | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +96,24 @@ class Comparison:
 
     @property
     def is_better(self) -> bool:
-        """Better beyond luck, and it works on every seed."""
+        """Better beyond luck than what is as well tuned, and it works on every seed."""
+        return self._wins and self.before.end is None
+
+    @property
+    def is_as_good(self) -> bool:
+        """Not worse, at 20%, than what is as well tuned, and it works on every seed."""
+        worse = Comparison(self.metric, self.after, self.before).p
+        well_tuned = self.before.end is None and not self.after.lost
+        return well_tuned and worse is not None and worse > WORSE
+
+    @property
+    def half_tuned(self) -> Outcomes | None:
+        """The worse of both, where its rate is an end of what was tuned: it may be better yet."""
+        worse = self.before if self._wins else self.after
+        return worse if worse.end is not None else None
+
+    @property
+    def _wins(self) -> bool:
         return not self.after.lost and self.p is not None and self.p <= LEVEL
 
     def __str__(self) -> str:
@@ -97,10 +136,24 @@ class Comparison:
 
 
 def tuned(
-    subject: Subject, stage: str, variant: Variant, rates: Sequence[float], *, goal: str
-) -> Generator[Study, Results, float | None]:
-    """The best learning rate of a variant at its full length; None where none works."""
+    subject: Subject,
+    stage: str,
+    variant: Variant,
+    rates: Sequence[float],
+    *,
+    goal: str,
+    refused: Callable[[Sequence[Reading]], bool] = lambda _: False,
+) -> Generator[Study, Results, Tuned | None]:
+    """The best learning rate of a variant at its full length; None where none works.
+
+    A rate whose trainings are `refused` does not work, however good their results are.
+    """
     name = subject.name("learning_rate")
+    loss = mean_loss(subject.study.objective.metric)
+
+    def judge(readings: Sequence[Reading]) -> float:
+        return math.inf if refused(readings) else loss(readings)
+
     made = yield from sweep(
         subject,
         stage,
@@ -109,9 +162,17 @@ def tuned(
         goal=goal,
         fix=variant.fix,
         steps=variant.steps,
+        replicates=REPLICATES,
+        judge=judge,
         extensions=1,
     )
-    return made.best
+    if made.best is None:
+        return None
+    # Above one that does not work, what does is luck.
+    above = itertools.takewhile(
+        lambda rate: math.isfinite(made.scores[rate]), (r for r in made.values if r >= made.best)
+    )
+    return Tuned(made.best, max(above), made.boundary)
 
 
 def rates_up_to(low: float, high: float) -> list[float]:
@@ -125,22 +186,35 @@ def with_rate(subject: Subject, variant: Variant, rate: float) -> Variant:
 
 
 def over_seeds(
-    subject: Subject, stage: str, variant: Variant, *, seeds: int, goal: str
+    subject: Subject,
+    stage: str,
+    variant: Variant,
+    *,
+    seeds: int,
+    goal: str,
+    end: Side | None = None,
 ) -> Generator[Study, Results, Outcomes]:
     """A variant on fresh seeds: no run that led to its choice counts."""
     results = yield subject.listed(stage, [{}] * seeds, variant.fix, goal=goal, steps=variant.steps)
     readings = readings_of(results)
     values = tuple(r.value for r in readings if r.value is not None)
-    return Outcomes(values, sum(r.standing is Standing.INFEASIBLE for r in readings))
+    lost = sum(r.standing is Standing.INFEASIBLE for r in readings)
+    return Outcomes(values, lost, readings, end)
 
 
-def rate_edit(subject: Subject, rate: float, because: str) -> tuple[SetParameter, ...]:
-    """What must change so that a learning rate is used, or is well inside what is searched."""
+def rate_edit(
+    subject: Subject, rate: float, because: str, highest: float = math.inf
+) -> tuple[SetParameter, ...]:
+    """What must change so that a learning rate is used, or is well inside what is searched.
+
+    No range is widened beyond the highest rate of which it is known that it works.
+    """
     name = subject.name("learning_rate")
     source = subject.study.space[name].source
     match source:
         case Float() | Int():
-            low, high = (float(f"{end:.2g}") for end in (rate / _MARGIN, rate * _MARGIN))
+            ends = (rate / _MARGIN, max(min(rate * _MARGIN, highest), rate))
+            low, high = (float(f"{end:.2g}") for end in ends)
             wider = widened(source, low, high)
             return (SetParameter(name, wider, because),) if wider != source else ()
         case Choice():

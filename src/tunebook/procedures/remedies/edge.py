@@ -7,15 +7,18 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from tunebook.core.errors import StudyError
 from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.space import Config
 from tunebook.core.study import Study
-from tunebook.procedures.stability.courses import Usual, course, shown_by, usual
+from tunebook.procedures.stability.courses import FLOOR, Usual, course, shown_by, usual
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Sweep, orders, promise, sweep
+from tunebook.stats.curves import running_median
 from tunebook.stats.stability import FEWEST
 
 # An unstable rate that is further above the good ones than this does not keep them down: it is the
@@ -24,6 +27,8 @@ NEAR: Final = 3.5
 # Where results promise nothing beyond the best rate, no remedy is tried: as likely as not is enough
 # to try one, since fresh seeds decide whether it pays.
 PROMISING: Final = 0.5
+# Trainings whose loss rises by this share of what it did are clearly calmer.
+CALMER: Final = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,11 @@ class Edge:
 
     def trouble_at(self, rate: float) -> str:
         """Why training at a rate of the sweep is unstable, or nothing."""
-        said = [self.trouble(reading, self.steps) for reading in self.sweep.readings[rate]]
+        return self.trouble_among(self.sweep.readings[rate], self.steps)
+
+    def trouble_among(self, readings: Sequence[Reading], steps: int) -> str:
+        """Why half of several trainings, or more, are unstable; nothing where fewer are."""
+        said = [self.trouble(reading, steps) for reading in readings]
         told = [text for text in said if text is not None]
         found = [text for text in told if text]
         return found[0] if found and 2 * len(found) >= len(told) else ""
@@ -100,6 +109,35 @@ class Edge:
         """
         told = [text for r in readings if (text := self.trouble(r, steps)) is not None]
         return next(filter(None, told), "") if told else None
+
+    def onset(self, reading: Reading, steps: int) -> float | None:
+        """The step from which on a training is unstable; None where it is not, or nobody knows."""
+        if self.metric is None or self.usual is None:
+            return None
+        found = course(reading, self.metric, self.usual, steps)
+        return None if found is None else found.onset
+
+    def rises(self, readings: Sequence[Reading], steps: int) -> tuple[float, ...]:
+        """How far the loss of each training rises above its lowest so far, in logs above a floor.
+
+        It is smoothed by a median of 3. Infinite where it does not stay finite, or where the trial
+        came to nothing; trainings that cannot be told are left out.
+        """
+        return tuple(
+            self.rise(reading) for reading in readings if self.trouble(reading, steps) is not None
+        )
+
+    def rise(self, reading: Reading) -> float:
+        """The same for one training; infinite, too, where there is nothing to see."""
+        curve = reading.curve(self.metric.name) if self.metric is not None else None
+        if self.metric is None or self.usual is None or curve is None:
+            return math.inf
+        losses = np.array([self.metric.loss(value) for value in curve.values.tolist()])
+        if reading.standing is Standing.INFEASIBLE or not np.all(np.isfinite(losses)):
+            return math.inf
+        lowest = min(self.usual.start - self.usual.fall, float(losses.min()))
+        smooth = running_median(np.log(losses - lowest + FLOOR * self.usual.fall), 3)
+        return float(np.max(smooth - np.minimum.accumulate(smooth)))
 
     def seen_after(self, steps: int) -> int:
         """The steps after which a training shows how it goes: so many, or more.
@@ -139,6 +177,14 @@ def edge_of(subject: Subject, made: Sweep, steps: int) -> Edge:
     metric = shown_by(good, subject.knobs, objective)
     compared = usual(good, metric) if metric is not None else None
     return Edge(made, objective, steps, metric, compared)
+
+
+def are_calmer(rises: Sequence[float], than: Sequence[float]) -> bool:
+    """Whether trainings rise clearly less than others do, by their medians."""
+    if not rises or not than:
+        return False
+    ours, theirs = float(np.median(rises)), float(np.median(than))
+    return math.isfinite(ours) and theirs > 0.0 and ours <= CALMER * theirs
 
 
 def whole_steps(subject: Subject, probe: str, least: int) -> int:

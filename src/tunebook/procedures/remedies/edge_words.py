@@ -9,7 +9,7 @@ from tunebook.core.representation import counted
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.answers import Answer
 from tunebook.procedures.remedies import pictures
-from tunebook.procedures.remedies.comparing import METHOD, Comparison
+from tunebook.procedures.remedies.comparing import METHOD, Comparison, Outcomes
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.subjects import Subject
 from tunebook.stats.stability import FEWEST
@@ -32,6 +32,13 @@ def edge_finding(edge: Edge) -> Finding:
         sentence = f"No learning rate from {shown(rates[0])} to {shown(rates[-1])} works."
         return Finding(QUESTION, Verdict.PROBLEM, sentence, _BUG)
     numbers = {"best": best}
+    if edge.trouble_at(best):
+        numbers |= {} if unstable is None else {"unstable": unstable}
+        sentence = (
+            f"{shown(best)} is the best learning rate, and training is unstable there already: "
+            f"{edge.trouble_at(best)}."
+        )
+        return Finding(QUESTION, Verdict.WATCH, sentence, numbers=numbers)
     if unstable is None:
         told = edge.usual is not None
         sentence = f"{shown(best)} is the best learning rate; " + (
@@ -73,6 +80,16 @@ def not_to_be_cured(subject: Subject, question: Question, edge: Edge, remedied: 
             f"{edge.steps} steps: what goes wrong is not seen.",
             f"Log {subject.knobs.train_loss} at every step.",
         )
+    elif trouble := edge.trouble_at(best):
+        finding = Finding(
+            question,
+            Verdict.WATCH,
+            f"Training is unstable at the best learning rate already, {shown(best)} ({trouble}): "
+            f"that is not what {remedied} is for, which opens higher rates.",
+            "Clip gradients, which cures outliers among them: tunebook probe clipping "
+            f"{subject.file}",
+            numbers={"best": best},
+        )
     else:
         stable = (
             f"Training is stable up to {shown(rates[-1])}"
@@ -90,9 +107,22 @@ def not_to_be_cured(subject: Subject, question: Question, edge: Edge, remedied: 
 
 def paying(found: Comparison) -> Verdict:
     """Something to change if a remedy is better, nothing if it is not."""
-    if found.p is None:
+    if found.p is None or found.half_tuned is not None:
         return Verdict.UNKNOWN
     return Verdict.WATCH if found.is_better else Verdict.GOOD
+
+
+def tune_first(subject: Subject, found: Comparison, rate: float, before: float) -> str:
+    """What to do where the worse of two was not tuned to an end; nothing where it was."""
+    if found.half_tuned is None:
+        return ""
+    own = rate if found.half_tuned is found.after else before
+    name = subject.name("learning_rate")
+    return (
+        f"The best learning rate of the worse one is an end of what was tried, and one beyond may "
+        f"turn this round. Begin there: tunebook probe {subject.asked.procedure} {subject.file} "
+        f"--set {name}={own:.4g} --again"
+    )
 
 
 def gain_finding(
@@ -107,8 +137,14 @@ def gain_finding(
     return Finding(
         question,
         paying(found),
-        f"A learning rate of {shown(rate)} with {remedied} against {shown(before)} with {than}: "
-        f"{found}.",
+        f"A learning rate of {shown(rate)}{_at_end(found.after)} with {remedied} against "
+        f"{shown(before)}{_at_end(found.before)} with {than}: {found}.",
         numbers=numbers,
         method=METHOD,
     )
+
+
+def _at_end(outcomes: Outcomes) -> str:
+    if outcomes.end is None:
+        return ""
+    return f" (the {'lowest' if outcomes.end == 'low' else 'highest'} that was tried)"

@@ -41,10 +41,12 @@ def curves(
     edge: Edge, question: Question, rate: float, tried: Mapping[str, Sequence[Reading]]
 ) -> tuple[Figure, ...]:
     """Trainings without the remedy, and of what was tried at a rate; a colour for each."""
-    if edge.metric is None or edge.best is None or edge.unstable is None:
+    best, unstable = edge.best, edge.unstable
+    if edge.metric is None or best is None or (unstable is None and rate != best):
         return ()
     metric = one_line(edge.metric.name)
-    without = {f"{number(r)}, none": edge.sweep.readings[r] for r in (edge.best, edge.unstable)}
+    shown = [best] if unstable is None else [best, unstable]
+    without = {f"{number(r)}, none": edge.sweep.readings[r] for r in shown}
     groups = {**without, **{f"{number(rate)}, {name}": found for name, found in tried.items()}}
     panel = curves_panel(groups, edge.metric.name)
     if panel is None:
@@ -56,9 +58,10 @@ def curves(
         if (curve := reading.curve(edge.metric.name)) is not None
     ]
     table, cut = limited(("learning rate and remedy", "trial", f"last {metric}"), rows)
+    above = f", and at the first unstable one, {number(unstable)}" if unstable is not None else ""
     sentence = (
-        f"{metric} at the best learning rate, {number(edge.best)}, and at the first unstable one, "
-        f"{number(edge.unstable)}, without; then at {number(rate)}: {listed(tuple(tried), most=6)}."
+        f"{metric} at the best learning rate, {number(best)}{above}, without; then at "
+        f"{number(rate)}: {listed(tuple(tried), most=6)}."
     )
     return (Figure(question.key, "Training with and without", sentence, (panel,), table, cut),)
 
@@ -101,6 +104,8 @@ def _sentence(edge: Edge) -> str:
     best = f"{number(edge.best)} is best" if edge.best is not None else "none works"
     rates = tuple(edge.sweep.readings)
     tried = f"From {number(rates[0])} to {number(rates[-1])}, {best}"
+    if edge.best is not None and edge.trouble_at(edge.best):
+        return f"{tried}, and training is unstable there already."
     if edge.unstable is None:
         return f"{tried}, and none above it is unstable."
     return f"{tried}; from {number(edge.unstable)} on training is unstable."

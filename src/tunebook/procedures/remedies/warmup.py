@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from typing import Final
 
 from tunebook.core.domains import Value
@@ -14,6 +15,8 @@ from tunebook.procedures.remedies import warmup_words as words
 from tunebook.procedures.remedies.comparing import (
     SEEDS,
     Comparison,
+    Outcomes,
+    Tuned,
     Variant,
     over_seeds,
     rates_up_to,
@@ -50,6 +53,17 @@ SHORT_STEPS: Final = 1000
 OWN: Final = 10.0
 
 
+@dataclass(frozen=True, slots=True)
+class _Compared:
+    """What both arms of a comparison have: the best rate, steps, the study's warm-up, seeds."""
+
+    best: float
+    body: int
+    short: int
+    own: int
+    seeds: int
+
+
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     """Find the edge of stability, the shortest warm-up beyond it, and what that brings."""
     own = _own(subject)
@@ -63,7 +77,9 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     if edge.to_cure is None:
         return not_to_be_cured(subject, QUESTION, edge, "a warm-up")
     best, unstable = edge.to_cure
-    before, outcomes, cure = None, None, None
+    compared = _Compared(best, body, short, own, seeds)
+    befores: dict[int, tuple[Tuned, Outcomes]] = {}
+    cure: Cure | None = None
     first: tuple[float, tuple[Tried, ...]] | None = None
     factor: int | None = FIRST
     while factor is not None:
@@ -74,26 +90,29 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
         if shortest is None:
             factor = LOWER.get(factor)
             continue
-        if before is None or outcomes is None:
-            before = yield from _before(subject, best, body, short, own)
-            outcomes = yield from over_seeds(
-                subject, "compare-before", before, seeds=seeds, goal=words.GAIN.text
-            )
-        after = Variant(
-            {subject.name("warmup_steps"): shortest.steps},
-            asked_for(subject, body, shortest.steps),
-        )
-        rates = rates_up_to(best, peak)
-        rate = yield from tuned(subject, f"tune-{factor}u", after, rates, goal=words.GAIN.text)
-        after = with_rate(subject, after, rate or best)
-        made = yield from over_seeds(
-            subject, f"compare-after-{factor}u", after, seeds=seeds, goal=words.GAIN.text
-        )
+        total = body + max(own, shortest.steps)
+        if total not in befores:
+            stage = f"-{factor}u" if befores else ""
+            befores[total] = yield from _before(subject, compared, stage, total)
+        without, outcomes = befores[total]
+        within, made = yield from _after(subject, edge, compared, factor, peak, shortest, total)
         found = Comparison(subject.study.objective.metric, outcomes, made)
-        if cure is None or found.is_better:
-            without = float(before.fix[subject.name("learning_rate")] or 0)
-            cure = Cure(peak, tried, shortest.steps, rate or best, without, found, body, own)
-        factor = None if found.is_better else HIGHER.get(factor)
+        trouble = edge.trouble_among(made.readings, total)
+        one = Cure(
+            peak,
+            tried,
+            shortest.steps,
+            within.rate,
+            without.rate,
+            found,
+            body,
+            own,
+            within.highest,
+            trouble,
+        )
+        if cure is None or one.pays:
+            cure = one
+        factor = None if one.pays else HIGHER.get(factor)
     if cure is None:
         return words.not_cured(subject, edge, *(first or (0.0, ())))
     return words.cured(subject, edge, cure)
@@ -109,9 +128,9 @@ def lengths(total: int) -> tuple[int, ...]:
     return tuple(sorted({max(longest // 10**power, SHORTEST) for power in range(ORDERS)}))
 
 
-def asked_for(subject: Subject, body: int, warmup: int) -> int:
+def asked_for(subject: Subject, total: int, warmup: int) -> int:
     """The steps to ask for: the reference loop puts the warm-up in front of them by itself."""
-    return body if subject.study.task is not None else body + warmup
+    return total - warmup if subject.study.task is not None else total
 
 
 def _own(subject: Subject) -> int:
@@ -135,7 +154,7 @@ def _lengths(
             {warmup: [length]},
             {rate: peak, **subject.constant_rate()},
             goal=QUESTION.text,
-            steps=asked_for(subject, after, length),
+            steps=asked_for(subject, after + length, length),
             replicates=3,
         )
         readings = readings_of(results)
@@ -147,12 +166,57 @@ def _lengths(
 
 
 def _before(
-    subject: Subject, best: float, body: int, short: int, own: int
-) -> Generator[Study, Results, Variant]:
-    """What the warm-up is compared with: the study's own, as well tuned at the full length."""
-    variant = Variant({subject.name("warmup_steps"): own}, asked_for(subject, body, own))
-    if not own and short == body:
-        return with_rate(subject, variant, best)
-    rates = rates_up_to(best, (OWN if own else 10**0.5) * best)
-    rate = yield from tuned(subject, "tune-before", variant, rates, goal=words.GAIN.text)
-    return with_rate(subject, variant, rate or best)
+    subject: Subject, compared: _Compared, stage: str, total: int
+) -> Generator[Study, Results, tuple[Tuned, Outcomes]]:
+    """The study's own warm-up, as well tuned, in trainings of as many steps.
+
+    More steps make a training better by themselves: they are no merit of the warm-up.
+    """
+    own, best = compared.own, compared.best
+    steps = asked_for(subject, total, own)
+    variant, found = Variant({subject.name("warmup_steps"): own}, steps), Tuned(best, best)
+    if own or compared.short < compared.body:
+        rates = rates_up_to(best, (OWN if own else 10**0.5) * best)
+        name = f"tune-before{stage}"
+        found = (yield from tuned(subject, name, variant, rates, goal=words.GAIN.text)) or found
+    outcomes = yield from over_seeds(
+        subject,
+        f"compare-before{stage}",
+        with_rate(subject, variant, found.rate),
+        seeds=compared.seeds,
+        goal=words.GAIN.text,
+        end=found.end,
+    )
+    return found, outcomes
+
+
+def _after(
+    subject: Subject,
+    edge: Edge,
+    compared: _Compared,
+    factor: int,
+    peak: float,
+    shortest: Tried,
+    total: int,
+) -> Generator[Study, Results, tuple[Tuned, Outcomes]]:
+    """The shortest stable warm-up, tuned over rates at which training stays stable."""
+    length = shortest.steps
+    variant = Variant({subject.name("warmup_steps"): length}, asked_for(subject, total, length))
+    found = yield from tuned(
+        subject,
+        f"tune-{factor}u",
+        variant,
+        rates_up_to(compared.best, peak),
+        goal=words.GAIN.text,
+        refused=lambda readings: bool(edge.trouble_among(readings, total)),
+    )
+    found = found or Tuned(compared.best, compared.best)
+    outcomes = yield from over_seeds(
+        subject,
+        f"compare-after-{factor}u",
+        with_rate(subject, variant, found.rate),
+        seeds=compared.seeds,
+        goal=words.GAIN.text,
+        end=found.end,
+    )
+    return found, outcomes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from tunebook.core.evidence import Reading
@@ -25,7 +26,8 @@ class Tried:
 class Cure:
     """The shortest stable warm-up, at which peak rate, the best rate with it, what that brings.
 
-    `steps` are those of the training after the warm-up, `own` the warm-up of the study itself.
+    `steps` are those of the training after the warm-up, `own` the warm-up of the study itself. No
+    rate above `highest` is known to work, and `trouble` is what is left at the best one.
     """
 
     peak: float
@@ -36,3 +38,9 @@ class Cure:
     found: Comparison
     steps: int
     own: int
+    highest: float = math.inf
+    trouble: str = ""
+
+    @property
+    def pays(self) -> bool:
+        return self.found.is_better and not self.trouble

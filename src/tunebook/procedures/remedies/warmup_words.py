@@ -12,7 +12,7 @@ from tunebook.core.space import Fixed
 from tunebook.core.study import Budget
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.answers import Answer
-from tunebook.procedures.phrases import OTHER_REMEDIES
+from tunebook.procedures.phrases import OTHER_REMEDIES, kept_schedule
 from tunebook.procedures.remedies import pictures
 from tunebook.procedures.remedies.comparing import rate_edit
 from tunebook.procedures.remedies.edge import Edge
@@ -20,6 +20,7 @@ from tunebook.procedures.remedies.edge_words import (
     edge_finding,
     gain_finding,
     paying,
+    tune_first,
 )
 from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.subjects import Subject
@@ -47,13 +48,19 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
     sentence = (
         f"Without a warm-up, training is unstable from a learning rate of {shown(unstable)} on "
         f"({edge.trouble_at(unstable)}). After a warm-up of {cure.length} steps it is stable at "
-        f"{shown(cure.peak)}."
+        f"{shown(cure.peak)}{_also(cure)}."
     )
     shorter = [str(one.steps) for one in cure.tried if one.trouble]
     if shorter:
         sentence += f" {listed(shorter)} steps are too few."
     elif len(cure.tried) == 1:
         sentence += " No shorter one was tried."
+    if cure.trouble:
+        sentence += (
+            f" Trained to the end at {shown(cure.rate)}, it is unstable all the same "
+            f"({cure.trouble})."
+        )
+    sentence += kept_schedule(subject)
     first = Finding(
         QUESTION,
         paying(cure.found),
@@ -65,7 +72,7 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
     )
     than = f"the study's own of {cure.own} steps" if cure.own else "none"
     gain = gain_finding(GAIN, cure.found, "the warm-up", than, cure.rate, cure.without)
-    edits = _edits(subject, cure) if cure.found.is_better else ()
+    edits = _edits(subject, cure) if cure.pays else ()
     figures = (
         *pictures.curves(edge, QUESTION, cure.peak, _named(cure.tried)),
         *pictures.strip(GAIN, cure.found),
@@ -78,14 +85,14 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
 def not_cured(subject: Subject, edge: Edge, peak: float, tried: tuple[Tried, ...]) -> Answer:
     """The answer where no length of warm-up makes a higher rate stable."""
     drawn = (*pictures.curves(edge, QUESTION, peak, _named(tried)), *pictures.rates(edge))
-    unstable = edge.unstable or 0.0
+    unstable, kept = edge.unstable or 0.0, kept_schedule(subject)
     numbers = {"unstable": unstable, "peak": peak}
     if all(one.trouble is None for one in tried):
         finding = Finding(
             QUESTION,
             Verdict.UNKNOWN,
             f"Training is unstable from a learning rate of {shown(unstable)} on, but no trial with "
-            "a warm-up shows how it goes: they broke, or logged too little.",
+            f"a warm-up shows how it goes: they broke, or logged too little.{kept}",
             "Look at one of them, tunebook show STUDY TRIAL; then probe again with --retry-failed.",
             numbers=numbers,
         )
@@ -96,7 +103,7 @@ def not_cured(subject: Subject, edge: Edge, peak: float, tried: tuple[Tried, ...
         QUESTION,
         Verdict.WATCH,
         f"Training is unstable from a learning rate of {shown(unstable)} on, and no warm-up of up "
-        f"to {longest.steps} steps makes that rate stable, nor 3 or 10 times that rate{why}.",
+        f"to {longest.steps} steps makes that rate stable, nor 3 or 10 times that rate{why}.{kept}",
         "Clip gradients, which may cure what a warm-up cannot: tunebook probe clipping "
         f"{subject.file}. {OTHER_REMEDIES}",
         numbers=numbers,
@@ -108,8 +115,11 @@ def not_cured(subject: Subject, edge: Edge, peak: float, tried: tuple[Tried, ...
 def _advice(subject: Subject, cure: Cure) -> str:
     if cure.found.p is None:
         return "Look at the trials of the comparison, and probe again with --retry-failed."
-    if not cure.found.is_better:
-        return "Training with it is no better: keep what you have."
+    first = tune_first(subject, cure.found, cure.rate, cure.without)
+    if first or not cure.found.is_better:
+        return first or "Training with it is no better: keep what you have."
+    if cure.trouble:
+        return f"Clip gradients as well: tunebook probe clipping {subject.file}"
     name = subject.knobs.warmup_steps
     return (
         f"Set {name} to {cure.length}, in front of the schedule, and tune the learning rate again "
@@ -118,26 +128,32 @@ def _advice(subject: Subject, cure: Cure) -> str:
 
 
 def _edits(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
-    because = f"the shortest warm-up with which a learning rate of {shown(cure.peak)} is stable"
+    highest = max(cure.peak, cure.rate)
+    because = f"the shortest warm-up with which a learning rate of {shown(highest)} is stable"
     warmup = SetParameter(subject.name("warmup_steps"), Fixed(cure.length), because)
-    rate = rate_edit(subject, cure.rate, "with the warm-up, this rate is best")
+    rate = rate_edit(subject, cure.rate, "with the warm-up, this rate is best", cure.highest)
     return (warmup, *rate, *_longer(subject, cure))
 
 
 def _longer(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
-    """The run grows by the warm-up; where that is a large share of it, by more."""
+    """The run grows by the warm-up, or by more where that is a large share; it never shrinks."""
     body, because = cure.steps, "the warm-up comes on top of the steps"
     if cure.length > LONG * cure.steps:
         body = round(cure.length / LONG)
         because = f"the warm-up of {cure.length} steps is over 5% of {cure.steps}"
     steps = body if subject.study.task is not None else body + cure.length
-    if steps == subject.steps:
+    if subject.steps is not None and steps <= subject.steps:
         return ()
     name = subject.knobs.steps
     if name is None:
         return (SetBudget(Budget(steps), because),)
     fixed = name in subject.study.space and isinstance(subject.study.space[name].source, Fixed)
     return (SetParameter(name, Fixed(steps), because),) if fixed else ()
+
+
+def _also(cure: Cure) -> str:
+    """The rate that is best with the warm-up, where it is above the peak that was tried first."""
+    return f" and at {shown(cure.rate)}" if cure.rate > cure.peak and not cure.trouble else ""
 
 
 def _named(tried: tuple[Tried, ...]) -> dict[str, tuple[Reading, ...]]:
