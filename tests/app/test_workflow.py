@@ -19,7 +19,7 @@ from tunebook.app.workflow import Options
 from tunebook.core.errors import StoreError, StudyChanged, StudyOwned, UnknownName
 from tunebook.core.events import Event, Finished
 from tunebook.core.protocols import Run
-from tunebook.core.study import Asked, Resources, Study
+from tunebook.core.study import Asked, Budget, Resources, Study
 from tunebook.execution import programs
 from tunebook.running.ownership import ask_for_workers, owned
 
@@ -68,6 +68,28 @@ def test_a_study_is_run_once_and_continued(here: Path) -> None:
     assert display.progress is not None
     assert (display.progress.ended, display.progress.total) == (6, 6)
     assert display.notices == []
+
+
+# Works in trainings of 10 steps, and breaks in longer ones.
+BREAKS = """\
+def train(run):
+    if run.budget.amount > 10:
+        raise FloatingPointError("overflow")
+    return run["x"]
+"""
+
+
+@pytest.mark.parametrize(("probing", "worked", "pauses"), [(1, 1, 0), (1, 0, 1), (0, 1, 1)])
+def test_a_probe_goes_on_where_its_program_worked_and_breaks_further_out(
+    here: Path, probing: int, worked: int, pauses: int
+) -> None:
+    study = replace(STUDY, asked=Asked("stability", STUDY) if probing else None, trials=4)
+    first = replace(study, name="small.sweep", budget=Budget(10))
+    second = replace(study, name="small.sweep-2", budget=Budget(20))
+    for one in (first, second) if worked else (second,):
+        ending, results = workflow.run(one, program(here, BREAKS), Path("book"), INLINE, Recorded())
+    assert results.counts()["failed"] == (5 if pauses else 8)
+    assert (ending.paused is not None) is bool(pauses)
 
 
 def test_changed_code_is_told(here: Path) -> None:

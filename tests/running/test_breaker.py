@@ -48,6 +48,23 @@ def test_slow_failures_do_not_trip_it() -> None:
     assert not after(*[FAILED] * 9, seconds=QUICK_SECONDS).tripped
 
 
+def test_errors_of_a_probe_s_program_do_not_count_once_it_has_worked() -> None:
+    def probing(*outcomes: Outcome, has_worked: bool = False) -> bool:
+        breaker = Breaker(has_worked=has_worked)
+        for outcome in outcomes:
+            breaker.note(Finished(ATTEMPT, outcome, 1.0))
+        return breaker.tripped
+
+    assert probing(*[FAILED] * 5)
+    assert probing(INFEASIBLE, *[FAILED] * 5)
+    assert not probing(COMPLETE, *[FAILED] * 9)
+    # In an earlier stage, at lower values.
+    assert not probing(*[FAILED] * 9, has_worked=True)
+    assert probing(*[CRASHED] * 5, has_worked=True)
+    # A study of its own is paused wherever it breaks.
+    assert after(COMPLETE, *[FAILED] * 5).tripped
+
+
 def test_what_ends_well_afterwards_does_not_mend_it() -> None:
     breaker = after(*[FAILED] * 5, COMPLETE)
     assert breaker.tripped

@@ -14,7 +14,7 @@ from tunebook.core.representation import counted, listed
 from tunebook.core.results import Results
 from tunebook.core.space import Setting
 from tunebook.core.study import Study
-from tunebook.core.trials import Attempt, Code, RetryPolicy
+from tunebook.core.trials import Attempt, Code, OutcomeKind, RetryPolicy
 from tunebook.execution import slots
 from tunebook.execution.devices import Devices, NvidiaSmi
 from tunebook.execution.inline import Inline
@@ -105,12 +105,27 @@ def _run_owned(
             executor=_executor(study, folder, room, gpus, devices, options, display.notice),
             code=code,
             policy=RetryPolicy(failed=options.retry_failed),
-            breaker=Breaker(),
+            breaker=Breaker(has_worked=_has_worked(study, store, code)),
             interrupts=interrupts,
             watch=show,
             notice=display.notice,
             room=Room((folder, places.attempts_folder() or folder), display.notice),
         )
+
+
+def _has_worked(study: Study, store: Store, code: Code) -> bool | None:
+    """Whether this code has completed a trial of the probe that a study is a stage of."""
+    if study.asked is None:
+        return None
+    stages = (one.name for one in store.studies() if one.asked == study.asked)
+    return any(
+        attempt.code == code
+        and attempt.outcome is not None
+        and attempt.outcome.kind is OutcomeKind.COMPLETE
+        for stage in stages
+        for record in store.results(stage, metrics=())
+        for attempt in record.attempts
+    )
 
 
 def _needed(study: Study) -> list[str]:

@@ -14,10 +14,15 @@ class Breaker:
     """Counts quick failures in a row; an attempt that works, or is only infeasible, ends the row.
 
     Once tripped it stays so: what still runs may end well, but nothing more is started.
+
+    A program that `has_worked` is not broken: None where that excuses nothing, as in most studies.
+    In the stages of a probe, which goes on purpose to values at which programs break, its errors
+    count only until an attempt of the probe has worked; crashes, the machine's, do always.
     """
 
-    def __init__(self, most: int = 5) -> None:
+    def __init__(self, most: int = 5, *, has_worked: bool | None = None) -> None:
         self._most = most
+        self._has_worked = has_worked
         self._row = 0
         self._reason: str | None = None
 
@@ -26,6 +31,10 @@ class Breaker:
             return
         if event.outcome.kind not in _BROKEN or event.seconds >= QUICK_SECONDS:
             self._row = 0
+            if self._has_worked is not None and event.outcome.kind is OutcomeKind.COMPLETE:
+                self._has_worked = True
+            return
+        if self._has_worked and event.outcome.kind is OutcomeKind.FAILED:
             return
         self._row += 1
         if self._row == self._most:
