@@ -51,7 +51,7 @@ def test_a_critical_size_is_told_with_what_follows() -> None:
     assert "twice the batch halves the steps" in finding.sentence
     assert "Training time on this machine is least at " in finding.sentence
     assert "So is its usage cost, machine time." in finding.sentence
-    assert "usage counts examples, and is least at 16, the smallest that was" in finding.sentence
+    assert "usage counts examples, and is least at 16, the smallest that rea" in finding.sentence
     assert "Upfront cost (devices, tuning at a new size) is not counted." in finding.sentence
     assert "the gradient-noise scale is 150 (100 to 190) at the goal" in finding.sentence
     assert "do not compare sizes at equal epochs" in finding.advice

@@ -31,9 +31,11 @@ def record(values: list[float]) -> TrialRecord:
 @pytest.mark.parametrize(
     ("values", "crossing", "steps"),
     [
-        ([0.5, 0.3, 0.05, 0.04], (20.0, 30.0), 28.0),
-        # Luck, and no goal: it is missed again.
-        ([0.5, 0.3, 0.05, 0.4], (40.0, math.inf), math.inf),
+        ([0.5, 0.3, 0.05, 0.4], (20.0, 30.0), 28.0),
+        # However long it goes on, and what comes of it.
+        ([0.5] * 17 + [0.05] * 8, (170.0, 180.0), 178.9),
+        ([0.5] * 17 + [0.05] * 8 + [0.2, 0.05] * 40, (170.0, 180.0), 178.9),
+        # A single one of many is luck.
         ([0.5] * 8 + [0.05] + [0.5] * 8 + [0.05] * 8, (170.0, 180.0), 178.9),
         # It ended on its way: known to miss at 230, and no more.
         ([0.5] * 23 + [0.09] * 2, (230.0, math.inf), math.inf),

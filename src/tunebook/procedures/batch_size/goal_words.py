@@ -100,11 +100,11 @@ def _time_text(reached: Reached) -> str:
         text += f" ({listed(others, most=4)} may be as good)" if others else ""
     if best == max(reached.candidates, default=best) and reached.end:
         text += f", {reached.end}"
-    cost = min(one.size for one in reached.sizes)
+    cost = min(one.size for one in reached.sizes if math.isfinite(one.steps))
     return (
         f"{text}. So is its usage cost, machine time. With devices added in proportion to the "
-        f"batch, usage counts examples, and is least at {size_text(cost)}, the smallest that was "
-        "tried. Upfront cost (devices, tuning at a new size) is not counted."
+        f"batch, usage counts examples, and is least at {size_text(cost)}, the smallest that "
+        "reached it. Upfront cost (devices, tuning at a new size) is not counted."
     )
 
 

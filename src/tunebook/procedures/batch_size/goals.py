@@ -66,19 +66,22 @@ class Goal:
         return f"{self.metric.name} {sign} {number(self.value)}"
 
     def crossing(self, record: TrialRecord) -> tuple[float, float]:
-        """Between which steps the goal was reached for good; +inf: it was not.
+        """Between which steps the goal was reached; +inf: it was not.
 
         A single evaluation may meet it by luck, and the more of them there are the sooner: the mean
-        of some counts. A trial that was on its way when it ended is censored where it last missed.
+        of some counts. What comes after it does not: the smaller a batch, the longer its trial, and
+        the more often noise would take it back above the goal. A trial that was on its way when it
+        ended is censored where it last missed.
         """
         steps, losses = self._losses(record)
-        found = step_of_goal(steps, losses, self.metric.loss(self.value), _window(losses))
-        if found is None:
-            return 0.0, math.inf
-        if not found.reached:
-            missed = np.flatnonzero(~(losses <= self.metric.loss(self.value)))
-            return float(steps[missed[-1]]) if len(missed) else found.after, math.inf
-        return found.after, found.until
+        level, window = self.metric.loss(self.value), _window(losses)
+        met = np.flatnonzero(_means(losses, window) <= level)
+        if not len(met):
+            missed = np.flatnonzero(~(losses <= level))
+            return float(steps[missed[-1]]) if len(missed) else 0.0, math.inf
+        end = int(met[0]) + window
+        found = step_of_goal(steps[:end], losses[:end], level, window)
+        return (found.after, found.until) if found is not None else (0.0, math.inf)
 
     def steps(self, record: TrialRecord) -> float:
         """The step at which the goal was reached, between two evaluations in proportion."""
@@ -98,10 +101,8 @@ class Goal:
     def nearest(self, record: TrialRecord) -> float:
         """How far above the goal the best mean of some evaluations stayed, at least 0."""
         _, losses = self._losses(record)
-        if not len(losses):
-            return math.inf
-        windows = np.lib.stride_tricks.sliding_window_view(losses, _window(losses))
-        away = np.nanmin(np.append(windows.mean(axis=1), math.inf)) - self.metric.loss(self.value)
+        means = _means(losses, _window(losses))
+        away = np.nanmin(np.append(means, math.inf)) - self.metric.loss(self.value)
         return max(float(away), 0.0)
 
     def _losses(self, record: TrialRecord) -> tuple[Ints, Floats]:
@@ -115,6 +116,13 @@ class Goal:
 def _window(losses: Floats) -> int:
     """How many evaluations are taken together: fewer where there are few, and further apart."""
     return min(max(len(losses) // WINDOW, 1), WINDOW)
+
+
+def _means(losses: Floats, window: int) -> Floats:
+    """The means of all windows; none of no losses."""
+    if not len(losses):
+        return losses
+    return np.asarray(np.lib.stride_tricks.sliding_window_view(losses, window).mean(axis=1))
 
 
 def steps_judge(goal: Goal, limit: int) -> Judge:
