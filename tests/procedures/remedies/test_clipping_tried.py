@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tunebook.procedures.remedies.clipping_tried import MOST_CLIPPED, Tried, best_of, fewer_p
+from tunebook.procedures.remedies.comparing import LEVEL
 
 
 @pytest.mark.parametrize(
@@ -40,3 +42,11 @@ def test_fewer_of_some_than_of_others() -> None:
     assert fewer_p(0, 5, 4, 5) == pytest.approx(5 / 210)
     assert fewer_p(2, 5, 2, 5) > 0.5
     assert fewer_p(0, 5, 0, 5) == fewer_p(5, 5, 5, 5) == 1.0
+
+
+@pytest.mark.parametrize("unstable", [0.5, 0.8, 0.95])
+def test_trainings_that_are_as_unstable_are_seldom_said_to_be_steadier(unstable: float) -> None:
+    rng = np.random.default_rng(5)
+    counts = rng.binomial(5, unstable, size=(2000, 2))
+    found = [2 * b > 5 and fewer_p(int(a), 5, int(b), 5) <= LEVEL for b, a in counts]
+    assert np.mean(found) <= LEVEL

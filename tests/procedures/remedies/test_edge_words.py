@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+import numpy as np
 import pytest
 
 from simulated_probes import Made, answered
@@ -67,6 +70,27 @@ def test_a_loss_that_is_seen_too_rarely() -> None:
     assert "no loss falls or has 20 values in 120 steps" in first.sentence
     assert first.advice == "Log train/loss at every step."
     assert "but how is not seen" in edge.sentence
+
+
+def test_a_best_rate_that_is_unstable_itself() -> None:
+    """Every training has a spike, whatever its rate."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = Program(limit=1e6, optimum=0.03)(config, seed, steps)
+        assert isinstance(made, Mapping)
+        loss = np.array(made["train/loss"].values)  # type: ignore[union-attr]
+        loss[60:75] *= 20
+        return {**made, "train/loss": loss}
+
+    answer = nothing_to_cure(train)
+    first, edge = answer.findings
+    assert (first.verdict, edge.verdict) == (Verdict.WATCH, Verdict.WATCH)
+    assert "0.03 is the best learning rate, and training is unstable there already" in edge.sentence
+    assert first.sentence.startswith(
+        "Training is unstable at the best learning rate already, 0.03 (train/loss rises by"
+    )
+    assert first.advice.endswith("tunebook probe clipping STUDY.yaml")
+    assert answer.figures[0].sentence.endswith("and training is unstable there already.")
 
 
 def test_the_picture_has_every_trial() -> None:

@@ -52,6 +52,15 @@ def test_curves_of_the_best_the_unstable_and_what_was_tried() -> None:
     assert figure.key == "probe-warmup"
 
 
+def test_curves_at_the_best_rate_where_none_above_is_unstable() -> None:
+    found = edge(Program(limit=5.0, optimum=0.03))
+    (figure,) = curves(found, QUESTION, 0.03, {"clipped at 1": warmed(4)})
+    assert figure.sentence == (
+        "train/loss at the best learning rate, 0.03, without; then at 0.03: clipped at 1."
+    )
+    assert len(figure.table.rows) == 2 + 3
+
+
 def test_no_curves_where_nothing_was_unstable() -> None:
     assert curves(edge(Program(limit=5.0, optimum=0.03)), QUESTION, 1.0, {}) == ()
 
