@@ -77,6 +77,9 @@ def test_a_record_of_a_newer_version_ends_the_story(tmp_path: Path) -> None:
 def test_one_that_has_ended_has_told_all(tmp_path: Path) -> None:
     spec = whole(tmp_path)
     assert told(spec) == (After.NOTHING, ends(spec)[3], 3)
+    story = tell(spec.folder)
+    assert isinstance(story, Story)
+    assert story.ended
     with spec.spool.open("ab") as file:
         file.write(b"rubbish")
     assert told(spec) == (After.NOTHING, ends(spec)[3], 3)
@@ -134,7 +137,7 @@ def test_one_that_was_given_up_ended_as_whoever_gave_it_up_said(tmp_path: Path) 
     story = tell(spec.folder)
     assert isinstance(story, Story)
     assert isinstance(said, Finished)
-    assert story.after is After.NOTHING
+    assert (story.after, story.ended) == (After.NOTHING, False)
     assert isinstance(story.events[-1], Finished)
     assert story.events[-1].outcome == said.outcome
 

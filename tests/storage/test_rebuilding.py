@@ -42,7 +42,8 @@ class Case:
 
     def _tell(self, store, attempt: Attempt, events: list[Event]) -> None:  # type: ignore[no-untyped-def]
         assert all(store.append(event) for event in events)
-        self.stories[Path(attempt.folder)] = Story(attempt, tuple(events), end=30)
+        told = Story(attempt, tuple(events), end=30, ended=True)
+        self.stories[Path(attempt.folder)] = told
 
     def story(self, trial: int, attempt: int = 1) -> Story:
         story = self.stories[self.place(trial, attempt)]
@@ -242,7 +243,7 @@ def test_an_attempt_that_cannot_be_read_is_told_and_its_trial_not_gone_on_with(
 def test_what_the_book_knows_is_not_lost_with_a_file(tmp_path: Path) -> None:
     case = Case(tmp_path)
     case.stories[case.place(2, 2)] = Untold("attempt.json cannot be read")
-    case.change(3, after=After.LOST, end=0, events=())
+    case.change(3, after=After.LOST, end=0, events=(), ended=False)
     case.save(2, 2, 1)
     made = case.rebuild(remains(case.found))
     assert made == Recovered("depth", 3, 4, 4, 2, ())
@@ -278,7 +279,7 @@ def test_a_gap_among_attempts_is_told(tmp_path: Path) -> None:
 
 def test_records_that_are_lost_are_told_and_leave_no_result(tmp_path: Path) -> None:
     case = Case(tmp_path)
-    case.change(3, after=After.LOST, end=20, events=case.story(3).events[:1])
+    case.change(3, after=After.LOST, end=20, events=case.story(3).events[:1], ended=False)
     case.save(3, 1, 1, 2)
     made = case.rebuild(Remains())
     assert made.lost == ("trial 3, attempt 1: its records from byte 20 on",)
@@ -290,7 +291,7 @@ def test_records_that_are_lost_are_told_and_leave_no_result(tmp_path: Path) -> N
 
 def test_one_that_lives_is_left_alone(tmp_path: Path) -> None:
     case = Case(tmp_path)
-    case.change(3, events=case.story(3).events[:1], alive=True)
+    case.change(3, events=case.story(3).events[:1], alive=True, ended=False)
     case.save(3, 1, 1, 2)
     made = case.rebuild(Remains())
     assert (made.lost, made.beyond) == ((), ())
@@ -300,7 +301,7 @@ def test_one_that_lives_is_left_alone(tmp_path: Path) -> None:
 def test_one_without_an_ending_was_killed_or_cut(tmp_path: Path) -> None:
     """Where the book had it as running, it was killed; where nobody knows, that is told."""
     case = Case(tmp_path)
-    case.change(3, after=After.UNKNOWN, end=20, events=case.story(3).events[:1])
+    case.change(3, after=After.UNKNOWN, end=20, events=case.story(3).events[:1], ended=False)
     case.save(3, 1, 1, 2)
     running = [{**row, "outcome": None} for row in case.found.rows["attempts"][-1:]]
     attempts = (*case.found.rows["attempts"][:-1], *running)
@@ -316,7 +317,7 @@ def test_one_without_an_ending_was_killed_or_cut(tmp_path: Path) -> None:
 
 def test_a_spool_that_the_book_has_read_further_was_cut(tmp_path: Path) -> None:
     case = Case(tmp_path)
-    case.change(3, after=After.UNKNOWN, end=10, events=())
+    case.change(3, after=After.UNKNOWN, end=10, events=(), ended=False)
     running = [{**row, "outcome": None} for row in case.found.rows["attempts"][-1:]]
     attempts = (*case.found.rows["attempts"][:-1], *running)
     made = case.rebuild(remains(Salvaged({**case.found.rows, "attempts": attempts}, {})))
@@ -324,9 +325,20 @@ def test_a_spool_that_the_book_has_read_further_was_cut(tmp_path: Path) -> None:
     assert case.trials()[2].outcome == LOST_POINTS
 
 
+def test_a_spool_with_its_ending_is_whole_whatever_the_book_says(tmp_path: Path) -> None:
+    """Bytes of a row were overwritten: how the attempt ended, and how far it had been read."""
+    case = Case(tmp_path)
+    row = {**case.found.rows["attempts"][-1], "outcome": "x", "offset": 10**9, "last_step": 10**9}
+    attempts = (*case.found.rows["attempts"][:-1], row)
+    made = case.rebuild(remains(Salvaged({**case.found.rows, "attempts": attempts}, {})))
+    assert made == Recovered("depth", 3, 4, 4, 4, ())
+    assert case.trials()[2].status == "complete"
+    assert case.trials()[2].curves["error"].steps.tolist() == [1, 2]
+
+
 def test_one_before_another_has_ended_or_its_spool_was_cut(tmp_path: Path) -> None:
     case = Case(tmp_path)
-    case.change(2, 1, after=After.UNKNOWN, end=10, events=())
+    case.change(2, 1, after=After.UNKNOWN, end=10, events=(), ended=False)
     made = case.rebuild(Remains())
     assert made.lost == ("trial 2, attempt 1: its records from byte 10 on",)
     # The second began anew: its result is whole.
@@ -338,7 +350,7 @@ def test_what_went_on_from_lost_points_has_no_result(tmp_path: Path) -> None:
     second = case.story(2, 2)
     case.change(2, 2, events=(Resumed(second.attempt, 1, 1), *second.events))
     assert case.rebuild(Remains()).lost == ()
-    case.change(2, 1, after=After.LOST, end=0, events=())
+    case.change(2, 1, after=After.LOST, end=0, events=(), ended=False)
     case.save(2, 2, 2)
     made = case.rebuild(Remains())
     assert made.lost == (

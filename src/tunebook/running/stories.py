@@ -48,8 +48,9 @@ def _story(spec: Spec) -> Story:
     # Asked first: what has died by then writes no more.
     alive = _is_alive(spec)
     events, end, known = _events(spec)
-    if alive or any(isinstance(event, Finished) for event in events):
-        return Story(spec.attempt, events, end, alive=alive)
+    ended = any(isinstance(event, Finished) for event in events)
+    if alive or ended:
+        return Story(spec.attempt, events, end, alive=alive, ended=ended)
     if known is After.NOTHING:
         known = _after(spec, end)
     if known is not After.LOST and spec.fence.exists():

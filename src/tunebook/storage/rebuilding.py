@@ -387,14 +387,16 @@ def _source(kept: KeptAttempt | None) -> tuple[int, int] | None:
 
 def _is_cut(kept: KeptAttempt | None, story: Story) -> bool:
     """Whether the book has read further in a spool than it reaches now."""
-    return kept is not None and not story.alive and story.end < kept.row["offset"]
+    if kept is None or story.alive or story.ended:
+        return False
+    return bool(story.end < kept.row["offset"])
 
 
 def _copy(connection: Connection, trial_key: int, kept: KeptAttempt, story: Story | None) -> bool:
     """An attempt as the book knew it; with its points, and True, where the spool has fewer."""
     row = kept.row
     told = max((event.offset for event in _logged(story)), default=0)
-    copied = story is None or told < row["offset"]
+    copied = story is None or (told < row["offset"] and not story.ended)
     values = {name: row[name] for name in (_AS_KNOWN + _HOW_FAR if copied else _AS_KNOWN)}
     code = kept.code if story is None else story.attempt.trial.code
     values |= {"number": row["number"], "token": row["token"], "code": dumps(code)}

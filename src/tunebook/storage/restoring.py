@@ -39,7 +39,8 @@ class After(StrEnum):
 class Story:
     """What the folder of an attempt tells: which attempt it was, and what it said.
 
-    The records of its spool can be read up to the byte `end`.
+    The records of its spool can be read up to the byte `end`. If it has `ended` by its own words,
+    none is missing: an ending is the last of them.
     """
 
     attempt: Attempt
@@ -47,6 +48,7 @@ class Story:
     end: int = 0
     after: After = After.NOTHING
     alive: bool = False
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
