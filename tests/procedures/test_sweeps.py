@@ -221,12 +221,16 @@ def test_orders_go_both_ways(centre: float, each: int) -> None:
 
 
 def test_what_a_sweep_promises_beyond_its_best() -> None:
-    def swept(scores: dict[float, float], noise: float | None) -> Sweep:
-        return Sweep("lr", dict.fromkeys(scores, (None,) * 3), scores, noise)  # type: ignore[arg-type]
+    def swept(scores: dict[float, float], seed: float = 0.001, wild: float = 0.0) -> Sweep:
+        single = {value: (score - seed, score, score + seed) for value, score in scores.items()}
+        single |= {0.04: (scores[0.04],) * 3, 0.08: (scores[0.08] - wild, scores[0.08], wild)}
+        return Sweep("lr", dict.fromkeys(scores, ()), scores, 1.0, single if seed else {})
 
-    falling = {0.01: 0.5, 0.02: 0.4, 0.04: 0.3, 0.08: math.inf}
-    bowl = {0.01: 0.7, 0.02: 0.4, 0.04: 0.3, 0.08: 0.4}
-    assert promise(swept(falling, 0.001), 2.0) < 0.05
-    assert promise(swept(bowl, 0.001), 2.0) > 0.9
-    assert promise(swept(falling, None), 2.0) == 0.5
-    assert promise(swept(dict.fromkeys(falling, math.inf), 0.001), 2.0) == 0.5
+    falling = {0.01: 0.5, 0.02: 0.4, 0.04: 0.3, 0.08: 0.9}
+    assert promise(swept(falling), 2.0) < 0.05
+    # Beyond an edge some seeds work: their noise is not that of the rates up to it.
+    assert promise(swept(falling, wild=0.8), 2.0) < 0.05
+    assert promise(swept(falling, seed=0.2), 2.0) > 0.2
+    assert promise(swept({0.01: 0.7, 0.02: 0.4, 0.04: 0.3, 0.08: 0.4}), 2.0) > 0.9
+    assert promise(swept(falling, seed=0.0), 2.0) == 0.5
+    assert promise(swept(dict.fromkeys(falling, math.inf)), 2.0) == 0.5

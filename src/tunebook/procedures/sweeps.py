@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -36,13 +36,14 @@ class Sweep:
     """What came of each value, in rising order. `scores` are lower for better ones.
 
     `noise` is the standard error of a score beside others, from replicates that share their seeds;
-    None where there are none.
+    None where there are none. `single` are the scores of the single trials.
     """
 
     parameter: str
     readings: Mapping[float, tuple[Reading, ...]]
     scores: Mapping[float, float]
     noise: float | None = None
+    single: Mapping[float, tuple[float, ...]] = field(default_factory=dict)
 
     @property
     def values(self) -> tuple[float, ...]:
@@ -150,26 +151,26 @@ def judged(results: Results, parameter: str, judge: Judge) -> Sweep:
     working = sorted((v for v in scores if math.isfinite(scores[v])), key=scores.__getitem__)
     # What is good is what is compared: far from it, results differ more from seed to seed.
     good = working[: max(LEAST_GOOD, math.ceil(len(working) / 2))]
-    return Sweep(
-        parameter, readings, scores, _noise([[judge((r,)) for r in readings[v]] for v in good])
-    )
+    single = {v: tuple(judge((reading,)) for reading in found) for v, found in readings.items()}
+    return Sweep(parameter, readings, scores, _noise([single[v] for v in good]), single)
 
 
 def promise(made: Sweep, multiple: float) -> float:
     """The p-value that so many times the best value would be better still, were nothing in its way.
 
-    By how results change over the last three values up to the best: see `stats.beyond`. One half
-    where there are no replicates, whose noise it is compared with.
+    By how results change over the last three values up to the best: see `stats.beyond`. Its noise
+    is that of values up to the best, since beyond an edge seeds fare very differently. One half
+    where there are no replicates, which tell the noise.
     """
-    working = made.working
-    replicates = min((len(made.readings[value]) for value in working), default=0)
-    freedom = (min(LEAST_GOOD, len(working)) - 1) * (replicates - 1)
-    if made.best is None or made.noise is None or freedom < 1:
+    near = [value for value in made.working if made.best is not None and value <= made.best]
+    table = [made.single.get(value, ()) for value in near[-LEAST_GOOD:]]
+    noise, freedom = _noise(table), (len(table) - 1) * (min(map(len, table), default=0) - 1)
+    if made.best is None or noise is None or freedom < 1:
         return 0.5
     return gain_beyond_p(
-        np.log(working),
-        [made.scores[value] for value in working],
-        made.noise,
+        np.log(made.working),
+        [made.scores[value] for value in made.working],
+        noise,
         freedom,
         math.log(multiple * made.best),
     )

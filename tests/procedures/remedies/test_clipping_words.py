@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from simulated_probes import results_of
 from simulated_remedies import Program, subject
 from tunebook.core.edits import SetParameter
@@ -13,7 +15,8 @@ from tunebook.core.space import Fixed
 from tunebook.procedures.remedies.clipping_tried import Courses, Cure, Tried
 from tunebook.procedures.remedies.clipping_words import cured, no_norms, not_cured
 from tunebook.procedures.remedies.comparing import Comparison, Outcomes
-from tunebook.procedures.remedies.edge import edge_of
+from tunebook.procedures.remedies.edge import Edge, edge_of
+from tunebook.procedures.remedies.edge_words import NO_HARM
 from tunebook.procedures.sweeps import judged, mean_loss, readings_of
 
 ABOUT = subject(probe="clipping")
@@ -97,7 +100,14 @@ def test_where_most_updates_would_be_clipped() -> None:
     assert finding.advice.startswith("Keep the learning rate below 0.1 instead")
 
 
-def test_where_trouble_stays_and_where_nobody_knows() -> None:
+def test_where_trouble_stays_and_nothing_is_promised() -> None:
+    stays = not_cured(ABOUT, EDGE, 0.1, [attempt(0.4, "it rises")]).findings[0]
+    assert stays.verdict is Verdict.GOOD and stays.advice == ""
+    assert stays.sentence.endswith(NO_HARM)
+
+
+def test_where_trouble_stays_and_where_nobody_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Edge, "is_promising", True)
     stays = not_cured(ABOUT, EDGE, 0.1, [attempt(0.4, "it rises from step 3 on")]).findings[0]
     assert stays.verdict is Verdict.WATCH
     assert stays.sentence.endswith("It stays so when clipped at 0.4 (it rises from step 3 on).")

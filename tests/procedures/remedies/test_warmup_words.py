@@ -15,6 +15,7 @@ from tunebook.core.space import Fixed
 from tunebook.core.study import Budget
 from tunebook.procedures.remedies.comparing import Comparison, Outcomes
 from tunebook.procedures.remedies.edge import Edge, edge_of
+from tunebook.procedures.remedies.edge_words import NO_HARM
 from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.remedies.warmup_words import cured, not_cured
 from tunebook.procedures.subjects import Subject
@@ -116,7 +117,16 @@ def test_a_rate_at_an_end_of_what_was_tuned() -> None:
     assert answer.edits == ()
 
 
-def test_where_no_length_cures() -> None:
+def test_where_no_length_cures_and_nothing_is_promised() -> None:
+    about = subject()
+    attempts = (attempt(about, 2, "it rises"), attempt(about, 40, "it rises"))
+    finding, _ = not_cured(about, edge(about), 1.0, attempts).findings
+    assert finding.verdict is Verdict.GOOD and finding.advice == ""
+    assert finding.sentence.endswith(NO_HARM)
+
+
+def test_where_no_length_cures(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Edge, "is_promising", True)
     about = subject()
     attempts = (attempt(about, 2, "it diverged at step 3"), attempt(about, 40, "it rises"))
     finding, edge_said = not_cured(about, edge(about), 1.0, attempts).findings

@@ -142,6 +142,12 @@ def test_a_loss_that_is_never_a_number(compared: Usual, values: list[float]) -> 
     assert found.kind is Kind.EARLY and "without bounds from step 1" in found.why
 
 
+def test_a_loss_that_rises_and_comes_back_to_where_it_began_never_falls(compared: Usual) -> None:
+    values = 2.3 * np.exp(0.02 * np.random.default_rng(1).normal(size=STEPS))
+    values[5:40] *= 1.6
+    assert told(reading(values), compared).why == "train/loss never falls"
+
+
 def test_a_loss_that_never_falls(compared: Usual) -> None:
     flat = 2.3 * np.exp(0.02 * np.random.default_rng(1).normal(size=STEPS))
     found = told(reading(flat), compared)

@@ -19,6 +19,7 @@ from tunebook.procedures.remedies.clipping_tried import Cure, Tried
 from tunebook.procedures.remedies.comparing import rate_edit
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.remedies.edge_words import (
+    NO_HARM,
     edge_finding,
     gain_finding,
     paying,
@@ -105,6 +106,8 @@ def not_cured(subject: Subject, edge: Edge, at: float, tried: Sequence[Tried]) -
             "Warm the rate up, which may cure what clipping cannot: tunebook probe warmup "
             f"{subject.file}. {OTHER_REMEDIES}"
         )
+        if at != edge.best and not edge.is_promising:
+            verdict, sentence, advice = Verdict.GOOD, f"{sentence} {NO_HARM}", ""
     finding = Finding(QUESTION, verdict, sentence, advice, numbers=numbers, method=METHOD)
     return Answer((finding, edge_finding(edge)), (*_drawn(edge, at, tried), *pictures.rates(edge)))
 

@@ -24,9 +24,11 @@ from tunebook.stats.stability import FEWEST
 # An unstable rate that is further above the good ones than this does not keep them down: it is the
 # next of the sweep or it is not.
 NEAR: Final = 3.5
-# Where results promise nothing beyond the best rate, no remedy is tried: as likely as not is enough
-# to try one, since fresh seeds decide whether it pays.
+# Where results promise nothing beyond the best rate, an unstable rate that no remedy cures does no
+# harm. A remedy is tried all the same: fresh seeds decide whether it pays.
 PROMISING: Final = 0.5
+# A loss that rises by less than this factor and comes back keeps no rate down.
+PASSING: Final = 1.5
 # Trainings whose loss rises by this share of what it did are clearly calmer.
 CALMER: Final = 1 / 3
 
@@ -66,29 +68,36 @@ class Edge:
 
     @property
     def to_cure(self) -> tuple[float, float] | None:
-        """The best and the smallest unstable rate, where instability keeps the rate down."""
+        """The best and the smallest unstable rate, where instability may keep the rate down."""
         if self.best is None or self.unstable is None or self.usual is None:
             return None
-        held_back = self.is_near and not self.sweep.boundary and self.promise <= PROMISING
-        return (self.best, self.unstable) if held_back else None
+        return (self.best, self.unstable) if self.is_near and not self.sweep.boundary else None
 
     @property
-    def promise(self) -> float:
-        """The p-value that the unstable rate would be better than the best one, were it stable."""
+    def is_promising(self) -> bool:
+        """Whether the unstable rate would be better than the best one, were it stable."""
         if self.best is None or self.unstable is None:
-            return 1.0
-        return promise(self.sweep, self.unstable / self.best)
+            return False
+        return promise(self.sweep, self.unstable / self.best) <= PROMISING
 
     def trouble_at(self, rate: float) -> str:
-        """Why training at a rate of the sweep is unstable, or nothing."""
-        return self.trouble_among(self.sweep.readings[rate], self.steps)
+        """Why training at a rate of the sweep is unstable, or nothing.
 
-    def trouble_among(self, readings: Sequence[Reading], steps: int) -> str:
+        Half of the trainings above the best rate, but most of those at the best rate itself: one
+        that rises where the others do well may be noise.
+        """
+        is_best = rate == self.best
+        return self.trouble_among(self.sweep.readings[rate], self.steps, more_than_half=is_best)
+
+    def trouble_among(
+        self, readings: Sequence[Reading], steps: int, *, more_than_half: bool = False
+    ) -> str:
         """Why half of several trainings, or more, are unstable; nothing where fewer are."""
         said = [self.trouble(reading, steps) for reading in readings]
         told = [text for text in said if text is not None]
         found = [text for text in told if text]
-        return found[0] if found and 2 * len(found) >= len(told) else ""
+        needed = len(told) // 2 + 1 if more_than_half else (len(told) + 1) // 2
+        return found[0] if found and len(found) >= needed else ""
 
     def trouble(self, reading: Reading, steps: int) -> str | None:
         """Why the training of a trial of so many steps is unstable; nothing where it is stable.
@@ -99,7 +108,8 @@ class Edge:
             found = course(reading, self.metric, self.usual, steps)
             if found is None:
                 return None
-            return found.why
+            passing = found.recovered and found.factor < PASSING
+            return "" if passing else found.why
         return reading.why if reading.standing is Standing.INFEASIBLE else None
 
     def trouble_in(self, readings: Sequence[Reading], steps: int) -> str | None:

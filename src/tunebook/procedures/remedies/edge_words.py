@@ -17,6 +17,7 @@ from tunebook.stats.stability import FEWEST
 QUESTION: Final = Question(
     "probe-edge", "From which learning rate on is training unstable?", "optimization-failures"
 )
+NO_HARM: Final = "But results level off before that rate: a higher one would hardly help."
 _BUG: Final = "Look for a bug in the program first."
 
 

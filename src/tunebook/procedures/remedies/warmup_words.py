@@ -17,6 +17,7 @@ from tunebook.procedures.remedies import pictures
 from tunebook.procedures.remedies.comparing import rate_edit
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.remedies.edge_words import (
+    NO_HARM,
     edge_finding,
     gain_finding,
     paying,
@@ -99,12 +100,16 @@ def not_cured(subject: Subject, edge: Edge, peak: float, tried: tuple[Tried, ...
         return Answer((finding, edge_finding(edge)), drawn)
     longest = max(tried, key=lambda one: one.steps)
     why = f" (at {shown(peak)}, {longest.trouble})" if longest.trouble else ""
+    harm = "" if edge.is_promising else f" {NO_HARM}"
     finding = Finding(
         QUESTION,
-        Verdict.WATCH,
+        Verdict.GOOD if harm else Verdict.WATCH,
         f"Training is unstable from a learning rate of {shown(unstable)} on, and no warm-up of up "
-        f"to {longest.steps} steps makes that rate stable, nor 3 or 10 times that rate{why}.{kept}",
-        "Clip gradients, which may cure what a warm-up cannot: tunebook probe clipping "
+        f"to {longest.steps} steps makes that rate stable, nor 3 or 10 times that rate{why}."
+        f"{harm}{kept}",
+        ""
+        if harm
+        else "Clip gradients, which may cure what a warm-up cannot: tunebook probe clipping "
         f"{subject.file}. {OTHER_REMEDIES}",
         numbers=numbers,
         method=METHOD,

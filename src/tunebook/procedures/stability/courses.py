@@ -15,7 +15,7 @@ from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Metric
 from tunebook.core.trials import Cause
 from tunebook.diagnosis.signals import USUAL_NAMES, finite_points
-from tunebook.stats.stability import EARLY, FEWEST, Kind, training_stability
+from tunebook.stats.stability import EARLY, FEWEST, Kind, Stability, training_stability
 
 # Half of the usual fall is what a training must have behind it before a failure is sudden; one
 # that ends with less than a quarter of it has not learnt.
@@ -38,12 +38,17 @@ class Usual:
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How the training of one trial went: `onset` is where it became unstable, `why` in words."""
+    """How the training of one trial went: `onset` is where it became unstable, `why` in words.
+
+    `factor` is by how much it rose above its lowest level, `recovered` whether it came back.
+    """
 
     reading: Reading
     kind: Kind
     onset: float | None = None
     why: str = ""
+    factor: float = math.inf
+    recovered: bool = False
 
     @property
     def is_stable(self) -> bool:
@@ -92,20 +97,27 @@ def course(reading: Reading, metric: Metric, compared: Usual, steps: int) -> Cou
     at, values = curve.steps.astype(np.float64), _turned(curve.values, metric)
     shift, offset = _floor(values, compared)
     found = training_stability(at, values + shift, early=early, offset=offset)
-    if found is not None and found.kind is not Kind.STABLE:
-        rise = "without bounds" if math.isinf(found.factor) else f"by {_share(found.factor)}"
-        back = ", and comes back" if found.recovered else ""
-        why = f"{metric.name} rises {rise} from step {found.onset:.0f} on{back}"
-        return Course(reading, found.kind, found.onset, why)
+    if found is not None and found.kind is not Kind.STABLE and not found.recovered:
+        return _unstable(reading, metric, found)
     ended = float(at[-1])
     if reading.standing is Standing.INFEASIBLE and ended < steps:
         kind = Kind.EARLY if ended <= early else Kind.SUDDEN
         return Course(reading, kind, ended, f"it diverged at step {ended:.0f}")
     if found is None:
         return None
+    # Before a rise that comes back: one that comes back to where it began has learnt nothing.
     if compared.start - _end(values) < LEARNT * compared.fall:
         return Course(reading, Kind.EARLY, float(at[0]), f"{metric.name} never falls")
+    if found.kind is not Kind.STABLE:
+        return _unstable(reading, metric, found)
     return Course(reading, Kind.STABLE)
+
+
+def _unstable(reading: Reading, metric: Metric, found: Stability) -> Course:
+    rise = "without bounds" if math.isinf(found.factor) else f"by {_share(found.factor)}"
+    back = ", and comes back" if found.recovered else ""
+    why = f"{metric.name} rises {rise} from step {found.onset:.0f} on{back}"
+    return Course(reading, found.kind, found.onset, why, found.factor, found.recovered)
 
 
 def together(courses: Sequence[Course]) -> Kind:
