@@ -142,3 +142,9 @@ def test_the_place_is_the_last_of_the_user_s_own() -> None:
         own()
     line = raised.traceback[1].lineno + 1
     assert outcomes.place(raised.value) == f" (test_outcomes.py:{line})"
+
+
+def test_a_failing_disk_is_the_machines_fault() -> None:
+    ended = outcomes.of_exception(OSError(errno.EIO, "Input/output error"))
+    assert ended.kind is OutcomeKind.CRASHED
+    assert ended.reason == "the disk failed: OSError: [Errno 5] Input/output error"

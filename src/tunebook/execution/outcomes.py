@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import re
 import signal
@@ -72,9 +73,8 @@ def no_room(reason: str, detail: str = "") -> Outcome:
 
 
 def of_exception(error: BaseException) -> Outcome:
-    """A program's exception: out of memory is the configuration's fault, a full disk the machine's.
-
-    Every other one is its own.
+    """A program's exception: out of memory is the configuration's fault, a full or failing disk
+    the machine's. Every other one is its own.
     """
     detail = "".join(traceback.format_exception(error))[-LONGEST_DETAIL:]
     text = in_words(error)
@@ -82,6 +82,9 @@ def of_exception(error: BaseException) -> Outcome:
         return out_of_memory(f"out of memory: {text}"[:LONGEST_REASON], detail)
     if isinstance(error, Exception) and space.speaks_of_it(text):
         return no_room(f"{text[:LONGEST_REASON]}{place(error)}", detail)
+    if isinstance(error, OSError) and error.errno == errno.EIO:
+        reason = f"the disk failed: {text[:LONGEST_REASON]}{place(error)}"
+        return Outcome(OutcomeKind.CRASHED, reason, detail=detail)
     if isinstance(error, KeyboardInterrupt):
         return Outcome(OutcomeKind.PREEMPTED, "interrupted")
     if isinstance(error, SystemExit):

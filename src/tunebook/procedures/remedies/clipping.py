@@ -55,8 +55,6 @@ LEAST_STEPS: Final = 40
 SHORT_STEPS: Final = 1000
 # How far above the best rate clipping is asked to reach.
 FURTHER: Final = 10.0
-# A norm that is so many times those around it is far out.
-FAR: Final = 10.0
 # Norms that stop just at the threshold, in at least this share of the steps, were clipped already.
 _STOPS: Final = 0.05
 
@@ -79,7 +77,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     asked = _Asked(total, short, int(options.get("seeds") or SEEDS), off)
     fix = {subject.name("clipping"): off}
     edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix=fix)
-    curable = to_cure(subject, edge)
+    curable = to_cure(edge)
     if curable is None:
         return not_to_be_cured(subject, QUESTION, edge, "clipping")
     best, unstable = curable
@@ -115,27 +113,15 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     return words.cured(subject, edge, cure)
 
 
-def to_cure(subject: Subject, edge: Edge) -> tuple[float, float] | None:
+def to_cure(edge: Edge) -> tuple[float, float] | None:
     """The best rate, and the one at which training is unstable: it may be the best itself.
 
-    Outlying gradients disturb training at every rate, and the best is where they do the least
-    harm: what results promise beyond it says nothing then.
+    Outlying gradients disturb training at every rate, and the best is where they do the least harm.
     """
-    best, unstable = edge.best, edge.unstable
-    if best is None or edge.usual is None or edge.sweep.boundary is not None:
-        return None
-    if edge.trouble_at(best):
-        return best, best
-    if unstable is not None and edge.is_near and has_outliers(subject, edge.sweep.readings[best]):
-        return best, unstable
-    return edge.to_cure
-
-
-def has_outliers(subject: Subject, readings: Sequence[Reading]) -> bool:
-    """Whether gradient norms of every training have some that are far above those around them."""
-    curves = [reading.curve(subject.name("grad_norm")) for reading in readings]
-    found = [gradient_norms(c.steps, c.values, ratio=FAR) for c in curves if c is not None]
-    return bool(found) and all(norms is not None and norms.outliers for norms in found)
+    best = edge.best
+    if best is not None and edge.usual is not None and edge.sweep.boundary is None:
+        return (best, best) if edge.trouble_at(best) else edge.to_cure
+    return None
 
 
 def no_clipping(subject: Subject, options: Mapping[str, Value]) -> Value:
