@@ -94,7 +94,7 @@ def json_row(content: Mapping[str, Any]) -> Row | None:
     """The numbers of a JSON object; `step` or `global_step` is their step.
 
     >>> json_row({"step": 3, "loss": 0.5, "phase": "train"})
-    Row(step=3, metrics={'loss': 0.5})
+    Row(step=3, metrics={'loss': 0.5}, no_step='')
     """
     key = next((key for key in _STEPS if key in content), None)
     metrics = {
@@ -111,7 +111,7 @@ def pattern_rows(pattern: re.Pattern[str], line: str) -> Iterator[Row]:
 
     >>> pattern = re.compile(r"step (?P<step>\\d+): loss (?P<loss>\\S+)")
     >>> list(pattern_rows(pattern, "step 3: loss 0.5"))
-    [Row(step=3, metrics={'loss': 0.5})]
+    [Row(step=3, metrics={'loss': 0.5}, no_step='')]
     """
     for found in pattern.finditer(line):
         groups = found.groupdict()

@@ -27,8 +27,10 @@ NEAR: Final = 3.5
 # Where results promise nothing beyond the best rate, an unstable rate that no remedy cures does no
 # harm. A remedy is tried all the same: fresh seeds decide whether it pays.
 PROMISING: Final = 0.5
-# A loss that rises by less than this factor and comes back keeps no rate down.
+# A loss that rises by less than this factor and comes back, or has no time left to, keeps no rate
+# down.
 PASSING: Final = 1.5
+LATE: Final = 0.9
 # Trainings whose loss rises by this share of what it did are clearly calmer.
 CALMER: Final = 1 / 3
 
@@ -108,7 +110,8 @@ class Edge:
             found = course(reading, self.metric, self.usual, steps)
             if found is None:
                 return None
-            passing = found.recovered and found.factor < PASSING
+            late = found.onset is not None and found.onset > LATE * steps
+            passing = found.factor < PASSING and (found.recovered or late)
             return "" if passing else found.why
         return reading.why if reading.standing is Standing.INFEASIBLE else None
 
