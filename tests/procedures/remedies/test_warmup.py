@@ -351,6 +351,32 @@ def test_its_healthy_twin(
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("place", ["outside", "inside"])
+def test_a_residual_network_that_a_warm_up_cures_and_its_healthy_twin(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    place: str,
+) -> None:
+    """With the normalisation outside the residual, and inside."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TUNEBOOK_DIR")
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "planted"))
+    Path("study.yaml").write_text(importlib.import_module("deep_residual").study(place))
+    done = call(capsys, "probe", "warmup", "study.yaml", "--seeds", "16", "--json")
+    assert done.code == 0, done.err
+    said = json.loads(done.out)
+    found = {finding["question"]: finding for finding in said["findings"]}
+    if place == "inside":
+        assert found["probe-warmup"]["verdict"] == "good", found
+        assert said["proposal"] is None
+        return
+    assert found["probe-warmup"]["verdict"] == "watch", found
+    assert found["probe-warmup-gain"]["numbers"]["p"] < 0.001
+    assert read(Path("study.warmup.yaml")).space["warmup_steps"].source == Fixed(20)
+
+
+@pytest.mark.long
 def test_interrupted_it_is_continued_to_the_same_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,7 +29,7 @@ NEAR: Final = 3.5
 PROMISING: Final = 0.5
 # A loss that rises by less than this factor and comes back, or has no time left to, keeps no rate
 # down.
-PASSING: Final = 1.5
+PASSING: Final = 2.0
 LATE: Final = 0.9
 # Trainings whose loss rises by this share of what it did are clearly calmer.
 CALMER: Final = 1 / 3
