@@ -231,6 +231,10 @@ def test_what_a_sweep_promises_beyond_its_best() -> None:
     # Beyond an edge some seeds work: their noise is not that of the rates up to it.
     assert promise(swept(falling, wild=0.8), 2.0) < 0.05
     assert promise(swept(falling, seed=0.2), 2.0) > 0.2
-    assert promise(swept({0.01: 0.7, 0.02: 0.4, 0.04: 0.3, 0.08: 0.4}), 2.0) > 0.9
+    assert promise(swept({0.01: 1.2, 0.02: 0.4, 0.04: 0.3, 0.08: 0.4}), 2.0) > 0.9
+    # By a factor of ten and again: a parabola of the results themselves would level off.
+    assert promise(swept({0.01: 3.0, 0.02: 0.3, 0.04: 0.03, 0.08: 0.9}), 2.0) < 0.05
+    below_zero = {0.01: -0.1, 0.02: -0.2, 0.04: -0.3, 0.08: 0.9}
+    assert promise(swept(below_zero), 2.0) < 0.05
     assert promise(swept(falling, seed=0.0), 2.0) == 0.5
     assert promise(swept(dict.fromkeys(falling, math.inf)), 2.0) == 0.5

@@ -158,22 +158,22 @@ def judged(results: Results, parameter: str, judge: Judge) -> Sweep:
 def promise(made: Sweep, multiple: float) -> float:
     """The p-value that so many times the best value would be better still, were nothing in its way.
 
-    By how results change over the last three values up to the best: see `stats.beyond`. Its noise
-    is that of values up to the best, since beyond an edge seeds fare very differently. One half
-    where there are no replicates, which tell the noise.
+    By how results change over the last three values up to the best: see `stats.beyond`. Results
+    above 0 are seen by their logs: a loss that falls tenfold and tenfold again does not level off.
+    The noise is that of values up to the best, since beyond an edge seeds fare very differently.
+    One half where there are no replicates, which tell the noise.
     """
-    near = [value for value in made.working if made.best is not None and value <= made.best]
+    working = made.working
+    near = [value for value in working if made.best is not None and value <= made.best]
     table = [made.single.get(value, ()) for value in near[-LEAST_GOOD:]]
+    scores = np.array([made.scores[value] for value in working])
+    if np.all(scores > 0.0) and all(one > 0.0 for row in table for one in row):
+        scores, table = np.log(scores), [tuple(map(math.log, row)) for row in table]
     noise, freedom = _noise(table), (len(table) - 1) * (min(map(len, table), default=0) - 1)
     if made.best is None or noise is None or freedom < 1:
         return 0.5
-    return gain_beyond_p(
-        np.log(made.working),
-        [made.scores[value] for value in made.working],
-        noise,
-        freedom,
-        math.log(multiple * made.best),
-    )
+    at = np.log(working)
+    return gain_beyond_p(at, scores, noise, freedom, math.log(multiple * made.best))
 
 
 def by_value(results: Results, parameter: str) -> dict[float, tuple[Reading, ...]]:

@@ -362,7 +362,7 @@ def test_at_the_command_line(
     assert found["verdict"] == verdict, found
 
 
-@pytest.mark.soak
+@pytest.mark.long
 @pytest.mark.parametrize(("place", "verdict"), [("outside", "problem"), ("inside", "good")])
 def test_a_residual_network_and_its_healthy_twin(
     tmp_path: Path,
