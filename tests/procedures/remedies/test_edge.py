@@ -133,3 +133,31 @@ def test_the_length_of_a_training_is_known_and_enough() -> None:
     assert whole_steps(subject({"total": 80}, knobs=named), "warmup", 40) == 80
     with pytest.raises(StudyError, match="and total has no value; give it one"):
         whole_steps(subject({"total": None}, knobs=named), "warmup", 40)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "factor", "counts"),
+    [
+        (60, 75, 1.6, False),  # comes back from less than twice
+        (60, 75, 4.0, True),  # comes back from more
+        (60, STEPS, 1.6, True),  # has the time to come back, and does not
+        (116, STEPS, 1.6, False),  # has no time left to
+        (116, STEPS, 4.0, True),
+    ],
+)
+def test_which_rises_count(first: int, last: int, factor: float, counts: bool) -> None:
+    """A rise of the loss of every training at 0.095, above the floor of a tenth of its fall."""
+    calm = Program(limit=1e6, optimum=0.03)
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = calm(config, seed, steps)
+        assert isinstance(made, dict)
+        if config["lr"] == 0.095:
+            curve = made["train/loss"]
+            values = curve.values.copy()  # type: ignore[union-attr]
+            level = values[first - 20 : first].mean()
+            values[first:last] += (factor - 1) * (level - 0.2 + 0.21)
+            made["train/loss"] = replace(curve, values=values)  # type: ignore[type-var]
+        return made
+
+    assert bool(edge(train).trouble_at(0.095)) is counts
