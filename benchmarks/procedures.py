@@ -115,8 +115,8 @@ def main() -> int:
                 print(f"{probe} on {task}", flush=True)
                 rows.append(CASES[probe](bench, task))
                 print_table(rows[-1:])
+                print(f"{(time.perf_counter() - began) / 60.0:.1f} minutes so far\n", flush=True)
     print_table(rows)
-    print(f"{(time.perf_counter() - began) / 60.0:.1f} minutes in all")
     print_claims(claims_of(rows))
     return 0
 

@@ -13,7 +13,7 @@ import typer
 
 from coordination import small_study
 from tunebook.app import places, probing, reproducing
-from tunebook.app.commands.probe import _was_given, probe
+from tunebook.app.commands.probe import _values, _was_given, probe
 from tunebook.core.domains import Value
 from tunebook.core.results import AttemptRecord, TrialRecord
 from tunebook.core.space import Setting
@@ -80,6 +80,58 @@ def test_the_command_of_every_probe_asks_the_same(name: str, everything: bool, h
     stage = replace(about, name=asked.stage("one"), asked=asked)
     (command,) = reproducing.steps(stage, None, None, BOOK)
     assert parsed(command) == (name, dict(asked.options))
+
+
+# Values that are searched, computed from one another, and there only beside others.
+SEARCHED = """\
+study: searched
+task: tunebook.training.tasks:digits
+objective: {metric: valid/error, better: lower}
+max_steps: 300
+trials: 4
+fixed: {clip_norm: null, dropout: 0.1}
+nuisance:
+  learning_rate: {log: [0.001, 1]}
+  optimizer: [sgd, nesterov, adamw]
+  beta2: {linear: [0.9, 0.999], when: {optimizer: adamw}}
+derive: {weight_decay: learning_rate / 100}
+"""
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ({}, ""),
+        ({"learning_rate": 0.123456789}, " --set learning_rate=0.123456789"),
+        ({"clip_norm": 1, "dropout": None}, " --set clip_norm=1 --set dropout=null"),
+        ({"optimizer": "adamw", "beta2": 0.91}, " --set optimizer=adamw --set beta2=0.91"),
+        (
+            {"learning_rate": 0.5, "weight_decay": 0.1},
+            " --set learning_rate=0.5 --set weight_decay=0.1",
+        ),
+        ({"learning_rate": 0.5, "weight_decay": 0.005}, " --set learning_rate=0.5"),
+    ],
+)
+def test_a_probe_is_had_again_from_where_it_started(
+    given: dict[str, Value], written: str, here: Path
+) -> None:
+    about = replace(parse(SEARCHED), file="searched.yaml")
+    asked = probing.ask("variance", about, {}, given, BOOK)
+    stage = replace(about, name=asked.stage("all"), asked=asked)
+    (command,) = reproducing.steps(stage, None, None, BOOK)
+    assert sorted(command.partition(" --set")[2].split(" --set ")) == sorted(
+        written.partition(" --set")[2].split(" --set ")
+    )
+    again = _values([w for w in shlex.split(command) if "=" in w])
+    assert probing.ask("variance", about, {}, again, BOOK).start == asked.start
+
+
+def test_a_selected_trial_is_not_given_as_values(here: Path) -> None:
+    about = replace(parse(SEARCHED), file="searched.yaml")
+    asked = replace(probing.ask("variance", about, {}, {"learning_rate": 0.5}, BOOK), selected=0.04)
+    stage = replace(about, name=asked.stage("all"), asked=asked)
+    (command,) = reproducing.steps(stage, None, None, BOOK)
+    assert "--set" not in command
 
 
 def record(code: Code = NO_CODE, notes: tuple[str, ...] = ()) -> TrialRecord:

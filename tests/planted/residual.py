@@ -1,9 +1,14 @@
-"""A residual network that is unstable where its normalisation is outside the residual.
+"""Residual networks that are unstable where their normalisation is outside the residual.
 
-Made-up classes, a dozen blocks, momentum, large batches and 30 steps: a trial takes a second.
-With `norm_place: outside` results improve up to a learning rate of 0.1, the edge of stability: at
-0.2 the loss rises above where it began. The healthy twin, `norm_place: inside`, trains well up to
-0.5. A warmup makes the network better at 0.1 and does not cure 0.2: its steps are too few.
+Made-up classes. `study` has a dozen blocks, momentum and 30 steps: a trial takes a second. With
+`norm_place: outside` results improve up to a learning rate of 0.1, the edge of stability: at 0.2
+the loss rises above where it began. The healthy twin, `norm_place: inside`, trains well up to 0.5.
+A warmup makes the network better at 0.1 and does not cure 0.2: its steps are too few.
+
+`deep_study` has 28 blocks, Adam and 200 steps. Outside, a learning rate of 0.0032 is the best
+without a warm-up: at 0.01 no training leaves where it began. A warm-up over 20 steps makes 0.01
+stable, and the loss a third lower than the best without one. Inside, it trains well from 0.0032 to
+0.03 without one.
 """
 
 import numpy as np
@@ -14,7 +19,7 @@ from tunebook import Metric
 from tunebook.training.data import TensorExamples
 from tunebook.training.task import Data, Facts, classification_measures, smoothed_cross_entropy
 
-INPUTS, CLASSES, WIDTH, DEPTH = 16, 10, 16, 12
+INPUTS, CLASSES = 16, 10
 STUDY = """\
 study: residual-{place}
 goal: Is training stable?
@@ -23,7 +28,38 @@ objective: {{metric: valid/loss, better: lower}}
 max_steps: {steps}
 nuisance:
   learning_rate: {{log: [0.005, 2]}}
-fixed: {{norm_place: {place}, optimizer: momentum, batch_size: 256, log_every: 10, keep_best: 0}}
+fixed:
+  norm_place: {place}
+  blocks: 12
+  size: 16
+  clouds: 30
+  spread: 0.5
+  examples: 2048
+  optimizer: momentum
+  batch_size: 256
+  log_every: 10
+  keep_best: 0
+"""
+DEEP = """\
+study: deep-{place}
+goal: Does a warm-up help?
+task: {file}:residual
+objective: {{metric: valid/loss, better: lower}}
+max_steps: 200
+nuisance:
+  learning_rate: {{log: [0.00032, 0.032]}}
+fixed:
+  norm_place: {place}
+  blocks: 28
+  size: 32
+  clouds: 400
+  spread: 0.35
+  examples: 8192
+  optimizer: adam
+  schedule: linear
+  batch_size: 256
+  warmup_steps: 0
+  keep_best: 0
 """
 
 
@@ -32,35 +68,42 @@ def study(place: str, steps: int = 30) -> str:
     return STUDY.format(place=place, file=__file__, steps=steps)
 
 
+def deep_study(place: str) -> str:
+    """That of the deep one, which a warm-up cures."""
+    return DEEP.format(place=place, file=__file__)
+
+
 class Block(nn.Module):
-    def __init__(self, place: str) -> None:
+    def __init__(self, size: int, place: str) -> None:
         super().__init__()
         self.inside = place == "inside"
-        self.norm = nn.LayerNorm(WIDTH)
-        self.body = nn.Sequential(nn.Linear(WIDTH, WIDTH), nn.ReLU(), nn.Linear(WIDTH, WIDTH))
+        self.norm = nn.LayerNorm(size)
+        self.body = nn.Sequential(nn.Linear(size, size), nn.ReLU(), nn.Linear(size, size))
 
     def forward(self, x):
         return x + self.body(self.norm(x)) if self.inside else self.norm(x + self.body(x))
 
 
 class Residual:
-    """Which of three times ten clouds does a point belong to? Ten classes have three each."""
+    """Which of many clouds does a point belong to? Ten classes have equally many of them."""
 
     facts = Facts(Metric("valid/error", "lower"), chance=0.9, reached=0.05, steps=30)
 
     def data(self, params):
         rng = np.random.default_rng(7)
-        centres = 1.5 * rng.normal(size=(3 * CLASSES, INPUTS))
-        chosen = rng.integers(len(centres), size=2048)
-        points = centres[chosen] + 0.5 * rng.normal(size=(2048, INPUTS))
+        count = params["examples"]
+        centres = 1.5 * rng.normal(size=(params["clouds"], INPUTS))
+        chosen = rng.integers(len(centres), size=count)
+        points = centres[chosen] + params["spread"] * rng.normal(size=(count, INPUTS))
         x, y = torch.from_numpy(points.astype(np.float32)), torch.from_numpy(chosen % CLASSES)
-        return Data(TensorExamples(x[:1536], y[:1536]), TensorExamples(x[1536:], y[1536:]))
+        train = 3 * count // 4
+        return Data(TensorExamples(x[:train], y[:train]), TensorExamples(x[train:], y[train:]))
 
     def build(self, params):
-        place = params["norm_place"]
-        end = nn.LayerNorm(WIDTH) if place == "inside" else nn.Identity()
-        blocks = [Block(place) for _ in range(DEPTH)]
-        return nn.Sequential(nn.Linear(INPUTS, WIDTH), *blocks, end, nn.Linear(WIDTH, CLASSES))
+        size, place = params["size"], params["norm_place"]
+        end = nn.LayerNorm(size) if place == "inside" else nn.Identity()
+        blocks = [Block(size, place) for _ in range(params["blocks"])]
+        return nn.Sequential(nn.Linear(INPUTS, size), *blocks, end, nn.Linear(size, CLASSES))
 
     def losses(self, outputs, batch, params):
         return smoothed_cross_entropy(outputs, batch.targets, smoothing=0.0)

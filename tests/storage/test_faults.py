@@ -107,6 +107,12 @@ def test_what_is_known_is_explained_and_the_rest_passes() -> None:
         raise sqlite3.DatabaseError("unknown")
 
 
+def test_text_that_sqlite_repeats_and_nobody_can_read_is_damage() -> None:
+    expected = "damaged or is not a book .its text is not UTF-8.; nothing was written. .tunebook"
+    with pytest.raises(StoreError, match=expected), explained(BOOK):
+        b"no such table: \xff".decode()
+
+
 def test_the_folder_is_named_where_it_is_not_the_usual_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

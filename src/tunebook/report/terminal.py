@@ -47,8 +47,11 @@ def text(report: Report, width: int = WIDTH) -> str:
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
-def screen(report: Report) -> RenderableType:
-    """The report for a console, which decides on colours."""
+def screen(report: Report, where: str = "") -> RenderableType:
+    """The report for a console, which decides on colours.
+
+    `where` is the option with which further commands find the same book.
+    """
     parts = [_header(report), _findings(report)]
     parts += [_titled(figure.title, _plot(figure)) for figure in chosen(report)]
     if len(report.arms) > 1 and not report.is_of_probe:
@@ -58,7 +61,7 @@ def screen(report: Report) -> RenderableType:
         parts.append(_titled("Best trials", _best(report)))
     if report.comparison:
         parts.append(_comparison(report, report.comparison))
-    parts.append(_farewell(report))
+    parts.append(_farewell(report, where))
     return Group(*(piece for part in parts for piece in (part, Text(""))), fit=True)
 
 
@@ -177,15 +180,15 @@ def _comparison(report: Report, comparison: Comparison) -> RenderableType:
     return _titled(f"Compared with {other.study.name}", *parts)
 
 
-def _farewell(report: Report) -> RenderableType:
+def _farewell(report: Report, where: str) -> RenderableType:
     name = one_line(report.study.name)
     grid = _grid(5)
     advice = wording.first_advice(report)
     if advice:
         grid.add_row(Text("Next:", style="bold"), advice)
-    grid.add_row("More:", f"tunebook report {name} --html report.html")
+    grid.add_row("More:", f"tunebook report {name} --html report.html{where}")
     if report.best and not report.is_of_probe:
-        grid.add_row("", f"tunebook show {name} {report.best[0].number}")
+        grid.add_row("", f"tunebook show {name} {report.best[0].number}{where}")
     return grid
 
 

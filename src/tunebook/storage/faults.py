@@ -37,6 +37,9 @@ def explained(book: Path) -> Iterator[None]:
         yield
     except DamagedPoints as error:
         raise StoreError(f"{book}: {error}. {recovery(book)}") from error
+    except UnicodeDecodeError as error:
+        # SQLite repeats what it does not understand, such as a damaged name of a table.
+        raise _damaged(book, "its text is not UTF-8") from error
     except (DBAPIError, sqlite3.Error) as error:
         told = explain(fault_name(error), book)
         if told is None:
@@ -64,10 +67,7 @@ def explain(name: str, book: Path) -> StoreError | None:
         )
     match name.split("_")[1:2]:
         case ["CORRUPT" | "NOTADB"]:
-            return StoreError(
-                f"{book} is damaged or is not a book ({name}); nothing was written. "
-                f"{recovery(book)}"
-            )
+            return _damaged(book, name)
         case ["FULL" | "IOERR"]:
             return no_room(book)
         case ["BUSY" | "LOCKED" | "PROTOCOL"]:
@@ -81,6 +81,12 @@ def explain(name: str, book: Path) -> StoreError | None:
                 f"check the permissions and the owner of {book.parent}"
             )
     return None
+
+
+def _damaged(book: Path, why: str) -> StoreError:
+    return StoreError(
+        f"{book} is damaged or is not a book ({why}); nothing was written. {recovery(book)}"
+    )
 
 
 def no_room(path: Path) -> StoreFull:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,18 @@ def test_on_a_terminal(pair: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ]
     assert max(map(len, (line.rstrip() for line in lines))) <= 80
     assert "More:  tunebook report size --html report.html" in [line.rstrip() for line in lines]
+
+
+def test_further_commands_find_the_same_book(
+    pair: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(".tunebook").rename("a book")
+    done = call(capsys, "report", "size", "--dir", "a book")
+    lines = [line.rstrip() for line in done.out.splitlines()]
+    assert "More:  tunebook report size --html report.html --dir 'a book'" in lines
+    (shown,) = (line.strip() for line in lines if "tunebook show" in line)
+    assert shown.endswith("--dir 'a book'")
+    assert call(capsys, *shlex.split(shown)[1:]).code == 0
 
 
 def test_the_latest_study_unless_one_is_named(

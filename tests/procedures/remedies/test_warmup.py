@@ -362,7 +362,7 @@ def test_a_residual_network_that_a_warm_up_cures_and_its_healthy_twin(
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TUNEBOOK_DIR")
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "planted"))
-    Path("study.yaml").write_text(importlib.import_module("deep_residual").study(place))
+    Path("study.yaml").write_text(importlib.import_module("residual").deep_study(place))
     done = call(capsys, "probe", "warmup", "study.yaml", "--seeds", "16", "--json")
     assert done.code == 0, done.err
     said = json.loads(done.out)

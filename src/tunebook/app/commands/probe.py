@@ -202,17 +202,17 @@ def _probe(name: str, options: Mapping[str, Value], common: Common) -> None:
         edits = {"proposal": str(target) if proposed else None, "retune": made.answer.retune}
         print_json({"probe": name, "start": asked.source, **edits, **machine.data(made.report)})
     elif not common.quiet:
-        _show(made)
+        _show(made, in_folder(common.folder))
         for line in said:
             typer.echo(line)
 
 
-def _show(made: Probed) -> None:
+def _show(made: Probed, where: str) -> None:
     from tunebook.app import tables
     from tunebook.report import terminal
 
     if made.report is not None:
-        tables.console().print(terminal.screen(made.report))
+        tables.console().print(terminal.screen(made.report, where))
     if made.proposal is not None and made.before is not None:
         before, after = made.before.splitlines(), made.proposal.splitlines()
         changes = list(difflib.unified_diff(before, after, n=1, lineterm=""))
