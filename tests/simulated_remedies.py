@@ -44,6 +44,8 @@ class Program:
     noise: float = 0.002
     every: int = 1
     norms: Callable[[Config], float] = lambda config: 1.0
+    # What the result loses without a trace in any loss, by rate, length of warm-up and threshold.
+    unseen: Callable[[float, float, float], float] = lambda rate, warmup, clip: 0.0
 
     def __call__(self, config: Config, seed: int, steps: int) -> Made:
         rate, warmup, clip = (_number(config.get(name)) for name in ("lr", "warmup", "clip"))
@@ -59,6 +61,7 @@ class Program:
             return DIVERGED
         loss = 0.2 + 2.1 * np.exp(-at / 20)
         error = 0.1 + 0.05 * abs(math.log10(rate / self.optimum))
+        error += self.unseen(rate, warmup, clip)
         if unstable:
             loss = loss + np.where(at > warmup + 5, 3.0, 0.0)
             error = 0.9

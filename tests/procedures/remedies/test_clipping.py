@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -105,9 +106,42 @@ def test_where_nothing_cures_other_remedies_are_offered_in_order() -> None:
 
 def test_a_healthy_program_is_left_alone() -> None:
     answer, studies = run(Program(limit=1e6, optimum=0.03))
-    assert stages(studies) == ["sweep"]
+    assert stages(studies) == ["sweep", "threshold-1"]
     assert {finding.verdict for finding in answer.findings} == {Verdict.GOOD}
+    said = "nothing for clipping to cure. Clipping at 1.2 at 0.095, where results are worse, comes"
+    assert said in answer.findings[0].sentence
     assert (answer.edits, answer.retune) == ((), ())
+
+
+def test_harm_that_no_loss_shows_is_found_by_trying() -> None:
+    def lost(rate: float, _: float, clip: float) -> float:
+        return 0.15 * max(math.log10(rate / 0.03), 0.0) if clip == 0.0 else 0.0
+
+    answer, studies = run(Program(limit=1e6, optimum=0.3, unseen=lost))
+    assert stages(studies)[:3] == ["sweep", "threshold-1", "tune"]
+    cure, gain, _ = answer.findings
+    assert cure.verdict is gain.verdict is Verdict.WATCH
+    assert cure.sentence.startswith(
+        "Without clipping, results are worse from a learning rate of 0.095 on (valid/error 0.1"
+    )
+    assert "though no loss rises. Clipped at 1.2, that rate comes to valid/error 0.12" in (
+        cure.sentence
+    )
+    assert cure.numbers["worse"] == 0.095
+    assert [edit.name for edit in answer.edits if isinstance(edit, SetParameter)] == ["clip", "lr"]
+    assert "and at the first worse one, 0.095, without" in answer.figures[0].sentence
+
+
+@pytest.mark.long
+def test_luck_is_seldom_taken_for_a_cure() -> None:
+    """Of programs that clipping does not change, whose rates differ by less than noise."""
+    proposed = 0
+    for seed in range(100):
+        about = subject({"lr": 0.03}, steps=STEPS, probe="clipping", seed=seed)
+        program = Program(limit=1e6, optimum=0.03, noise=0.03)
+        proposed += bool(answered(probe(about, {}), program)[0].edits)
+    # 2.5 of 100 are to be expected; more than 7 would come by luck in 1 of 270.
+    assert proposed <= 7
 
 
 def test_a_cure_that_brings_nothing_is_not_proposed() -> None:

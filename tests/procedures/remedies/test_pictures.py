@@ -43,7 +43,7 @@ def test_rates_with_the_best_and_the_first_unstable_one() -> None:
 
 def test_curves_of_the_best_the_unstable_and_what_was_tried() -> None:
     found = edge(Program())
-    (figure,) = curves(found, QUESTION, 1.0, {"warm-up of 4 steps": warmed(4)})
+    (figure,) = curves(found, QUESTION, 0.1, 1.0, {"warm-up of 4 steps": warmed(4)})
     lines = [mark for mark in figure.panels[0].marks if isinstance(mark, Line)]
     assert [line.name for line in lines if line.name] == [
         *("0.03, none", "0.1, none", "1, warm-up of 4 steps"),
@@ -54,7 +54,7 @@ def test_curves_of_the_best_the_unstable_and_what_was_tried() -> None:
 
 def test_curves_at_the_best_rate_where_none_above_is_unstable() -> None:
     found = edge(Program(limit=5.0, optimum=0.03))
-    (figure,) = curves(found, QUESTION, 0.03, {"clipped at 1": warmed(4)})
+    (figure,) = curves(found, QUESTION, None, 0.03, {"clipped at 1": warmed(4)})
     assert figure.sentence == (
         "train/loss at the best learning rate, 0.03, without; then at 0.03: clipped at 1."
     )
@@ -62,7 +62,7 @@ def test_curves_at_the_best_rate_where_none_above_is_unstable() -> None:
 
 
 def test_no_curves_where_nothing_was_unstable() -> None:
-    assert curves(edge(Program(limit=5.0, optimum=0.03)), QUESTION, 1.0, {}) == ()
+    assert curves(edge(Program(limit=5.0, optimum=0.03)), QUESTION, None, 1.0, {}) == ()
 
 
 def test_results_over_fresh_seeds() -> None:

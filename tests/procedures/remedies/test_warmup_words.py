@@ -38,7 +38,7 @@ def attempt(about: Subject, length: int, trouble: str | None) -> Tried:
 def cure(about: Subject, length: int, after: Outcomes = BETTER, own: int = 0) -> Cure:
     found = Comparison(Metric("error"), Outcomes((0.3, 0.31, 0.32)), after)
     attempts = (attempt(about, 2, "it diverged"), attempt(about, length, ""))
-    return Cure(1.0, attempts, length, 0.5, 0.03, found, 400 - own, own)
+    return Cure(0.1, 1.0, attempts, length, 0.5, 0.03, found, 400 - own, own)
 
 
 def test_what_pays_is_proposed() -> None:

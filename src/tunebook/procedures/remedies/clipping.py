@@ -14,6 +14,7 @@ from tunebook.core.errors import StudyError
 from tunebook.core.evidence import Reading
 from tunebook.core.results import Results
 from tunebook.core.study import Study
+from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.answers import Procedure
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.remedies import clipping_words as words
@@ -22,6 +23,7 @@ from tunebook.procedures.remedies.clipping_tried import (
     Cure,
     Tried,
     best_of,
+    best_of_good,
     is_too_much,
 )
 from tunebook.procedures.remedies.comparing import (
@@ -36,7 +38,7 @@ from tunebook.procedures.remedies.comparing import (
     with_rate,
 )
 from tunebook.procedures.remedies.edge import Edge, are_calmer, find_edge, whole_steps
-from tunebook.procedures.remedies.edge_words import not_to_be_cured
+from tunebook.procedures.remedies.edge_words import in_vain, not_to_be_cured
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import readings_of
 from tunebook.stats.instability import gradient_norms
@@ -84,10 +86,16 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     threshold = usual_norm(subject, edge, unstable)
     if threshold is None:
         return words.no_norms(subject, edge)
-    tried = yield from _thresholds(subject, edge, unstable, threshold, short)
-    chosen = best_of(tried)
-    if chosen is None:
+    is_seen = bool(edge.trouble_at(unstable))
+    shrinking = SHRINKING if is_seen else SHRINKING[:1]
+    tried = yield from _thresholds(subject, edge, unstable, threshold, short, shrinking)
+    chosen = best_of(tried) if is_seen else best_of_good(edge, tried)
+    if chosen is None and is_seen:
         return words.not_cured(subject, edge, unstable, tried)
+    if chosen is None:
+        remedied = f"Clipping at {shown(threshold)}"
+        said = in_vain(edge, unstable, remedied, tried[0].readings)
+        return not_to_be_cured(subject, QUESTION, edge, "clipping", said)
     own = subject.value("clipping")
     before, without = yield from _before(subject, best, own, asked)
     refused = _refused(subject, edge, unstable, chosen, total)
@@ -109,6 +117,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
         clipped=clipped_share(subject, second.readings, chosen.threshold),
         before=_courses(edge, unstable, first.readings, total),
         after=_courses(edge, unstable, second.readings, total),
+        is_seen=is_seen,
     )
     return words.cured(subject, edge, cure)
 
@@ -117,11 +126,14 @@ def to_cure(edge: Edge) -> tuple[float, float] | None:
     """The best rate, and the one at which training is unstable: it may be the best itself.
 
     Outlying gradients disturb training at every rate, and the best is where they do the least harm.
+    Where nothing is seen to be unstable it is the first rate above that is worse.
     """
     best = edge.best
-    if best is not None and edge.usual is not None and edge.sweep.boundary is None:
-        return (best, best) if edge.trouble_at(best) else edge.to_cure
-    return None
+    if best is None or edge.usual is None or edge.sweep.boundary is not None:
+        return None
+    if edge.trouble_at(best):
+        return best, best
+    return edge.to_cure or ((best, edge.worse) if edge.worse is not None else None)
 
 
 def no_clipping(subject: Subject, options: Mapping[str, Value]) -> Value:
@@ -177,13 +189,18 @@ def _level(subject: Subject, edge: Edge, reading: Reading, whole: bool) -> float
 
 
 def _thresholds(
-    subject: Subject, edge: Edge, rate: float, threshold: float, steps: int
+    subject: Subject,
+    edge: Edge,
+    rate: float,
+    threshold: float,
+    steps: int,
+    shrinking: Sequence[float],
 ) -> Generator[Study, Results, tuple[Tried, ...]]:
     """Thresholds at the unstable rate, smaller and smaller, until one keeps training stable."""
     clip, name = subject.name("clipping"), subject.name("learning_rate")
     without = edge.rises(edge.sweep.readings[rate], steps)
     tried: list[Tried] = []
-    for number, smaller in enumerate(SHRINKING, 1):
+    for number, smaller in enumerate(shrinking, 1):
         level = float(f"{smaller * threshold:.2g}")
         results = yield subject.stage(
             f"threshold-{number}",

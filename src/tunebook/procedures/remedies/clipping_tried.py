@@ -10,6 +10,7 @@ from typing import Final
 from tunebook.core.domains import Value
 from tunebook.core.evidence import Reading
 from tunebook.procedures.remedies.comparing import LEVEL, Comparison
+from tunebook.procedures.remedies.edge import Edge
 
 # Where more of the updates are clipped, it is the learning rate that is too high.
 MOST_CLIPPED: Final = 0.5
@@ -52,8 +53,9 @@ class Cure:
     """The threshold, the best rate with it, and what that brings beside the study's own.
 
     `at` is the unstable rate at which thresholds were tried: it `is_best` where training is
-    unstable at the best rate itself. Of the trainings that are compared, `clipped` is the share of
-    updates, and `before` and `after` are how they go. No rate above `highest` is known to work.
+    unstable at the best rate itself, and is only worse where no instability `is_seen`. Of the
+    trainings that are compared, `clipped` is the share of updates, and `before` and `after` are how
+    they go. No rate above `highest` is known to work.
     """
 
     tried: tuple[Tried, ...]
@@ -68,6 +70,7 @@ class Cure:
     clipped: float | None
     before: Courses
     after: Courses
+    is_seen: bool = True
 
     @property
     def is_too_much(self) -> bool:
@@ -98,6 +101,13 @@ def best_of(tried: Sequence[Tried]) -> Tried | None:
     """The first threshold that cures; else the smallest that leaves clearly less of the trouble."""
     cured = next((one for one in tried if one.cures), None)
     return cured or next((one for one in reversed(tried) if one.helps), None)
+
+
+def best_of_good(edge: Edge, tried: Sequence[Tried]) -> Tried | None:
+    """The first with which a rate that is worse without is as good as the best one."""
+    level = edge.sweep.scores[edge.best] if edge.best is not None else 0.0
+    good = (one for one in tried if edge.is_level(edge.score(one.readings), level))
+    return next((one for one in good if one.cures), None)
 
 
 def is_too_much(clipped: float | None) -> bool:

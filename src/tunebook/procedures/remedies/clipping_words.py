@@ -51,11 +51,13 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
     Where most of the updates would be clipped at the rate that is best with it, it does not.
     """
     threshold = cure.chosen.threshold
-    numbers = {"threshold": threshold, "unstable": cure.at, **_share(cure.clipped)}
+    at = {"unstable" if cure.is_seen else "worse": cure.at}
+    numbers = {"threshold": threshold, **at, **_share(cure.clipped)}
     first = Finding(
         QUESTION,
         _verdict(cure),
-        f"{_trouble(edge, cure.at)} {_cured(subject, cure)}",
+        f"{_trouble(edge, cure.at) if cure.is_seen else _worse(edge, cure)} "
+        f"{_cured(subject, edge, cure)}",
         _advice(subject, cure),
         numbers=numbers,
         trials=tuple(r.number for one in cure.tried for r in one.readings),
@@ -140,9 +142,18 @@ def _trouble(edge: Edge, at: float) -> str:
     return f"Without clipping, training is unstable {where} ({edge.trouble_at(at)})."
 
 
-def _cured(subject: Subject, cure: Cure) -> str:
+def _worse(edge: Edge, cure: Cure) -> str:
+    return (
+        f"Without clipping, results are worse from a learning rate of {shown(cure.at)} on "
+        f"({edge.told(edge.sweep.readings[cure.at])}), though no loss rises."
+    )
+
+
+def _cured(subject: Subject, edge: Edge, cure: Cure) -> str:
     left = cure.chosen.trouble
     stable = f"the loss rises clearly less there ({left})" if left else "it is stable there"
+    if not cure.is_seen:
+        stable = f"that rate comes to {edge.told(cure.chosen.readings)}"
     share = (
         f"at {shown(cure.rate)}, {percent(cure.clipped)} of the updates are clipped."
         if cure.clipped is not None
@@ -184,5 +195,6 @@ def _share(clipped: float | None) -> dict[str, float]:
 
 
 def _drawn(edge: Edge, at: float, tried: Sequence[Tried]) -> tuple[Figure, ...]:
+    above = edge.unstable if at == edge.best else at
     named = {f"clipped at {shown(one.threshold)}": one.readings for one in tried}
-    return pictures.curves(edge, QUESTION, at, named)
+    return pictures.curves(edge, QUESTION, above, at, named)

@@ -15,9 +15,10 @@ from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.space import Config
 from tunebook.core.study import Study
+from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.stability.courses import FLOOR, Usual, course, shown_by, usual
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import Sweep, orders, promise, sweep
+from tunebook.procedures.sweeps import Sweep, mean_loss, orders, promise, sweep
 from tunebook.stats.curves import running_median
 from tunebook.stats.stability import FEWEST
 
@@ -76,11 +77,39 @@ class Edge:
         return (self.best, self.unstable) if self.is_near and not self.sweep.boundary else None
 
     @property
+    def worse(self) -> float | None:
+        """The smallest rate above the best one that is worse beyond noise, and no loss shows why.
+
+        The first steps may do harm that leaves no trace but a worse result.
+        """
+        if self.best is None or self.usual is None or self.sweep.boundary:
+            return None
+        above = (r for r in self.sweep.values if r > self.best and not self.sweep.is_as_good(r))
+        found = next(above, None)
+        steady = not self.trouble_at(self.best) and found is not None and not self.trouble_at(found)
+        return found if steady else None
+
+    @property
     def is_promising(self) -> bool:
         """Whether the unstable rate would be better than the best one, were it stable."""
         if self.best is None or self.unstable is None:
             return False
         return promise(self.sweep, self.unstable / self.best) <= PROMISING
+
+    def score(self, readings: Sequence[Reading]) -> float:
+        """What trainings are worth, as rates of the sweep are: lower is better."""
+        return mean_loss(self.objective)(readings)
+
+    def is_level(self, score: float, level: float) -> bool:
+        """Whether a score is as good as a level, within the noise of the sweep."""
+        return score <= level + math.sqrt(2.0) * (self.sweep.noise or 0.0)
+
+    def told(self, readings: Sequence[Reading]) -> str:
+        """What trainings came to: a mean of `valid/loss 0.25`."""
+        score = self.score(readings)
+        if not math.isfinite(score):
+            return "no result"
+        return f"{self.objective.name} {shown(self.objective.loss(score))}"
 
     def trouble_at(self, rate: float) -> str:
         """Why training at a rate of the sweep is unstable, or nothing.

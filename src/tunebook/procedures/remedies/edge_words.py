@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from tunebook.core.evidence import Reading
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import counted
 from tunebook.diagnosis.phrases import shown
@@ -57,8 +59,22 @@ def edge_finding(edge: Edge) -> Finding:
     return Finding(QUESTION, Verdict.GOOD, sentence, numbers=numbers)
 
 
-def not_to_be_cured(subject: Subject, question: Question, edge: Edge, remedied: str) -> Answer:
-    """The answer where a remedy has nothing to cure, or nothing can be told."""
+def in_vain(edge: Edge, at: float, remedied: str, readings: Sequence[Reading]) -> str:
+    """What a remedy came to at a rate that is worse than the best one, and stays so."""
+    best = edge.told(edge.sweep.readings[edge.best]) if edge.best is not None else "nothing"
+    return (
+        f" {remedied} at {shown(at)}, where results are worse, comes to {edge.told(readings)} on "
+        f"average; without it, the best rate has {best}."
+    )
+
+
+def not_to_be_cured(
+    subject: Subject, question: Question, edge: Edge, remedied: str, tried: str = ""
+) -> Answer:
+    """The answer where a remedy has nothing to cure, or nothing can be told.
+
+    `tried` is what came of it all the same, at a rate that is worse than the best.
+    """
     best, rates = edge.best, edge.sweep.values
     if best is None:
         sentence = f"No learning rate worked, so there is nothing to compare {remedied} with."
@@ -100,7 +116,8 @@ def not_to_be_cured(subject: Subject, question: Question, edge: Edge, remedied: 
         finding = Finding(
             question,
             Verdict.GOOD,
-            f"{stable}, and is best at {shown(best)}: there is nothing for {remedied} to cure.",
+            f"{stable}, and is best at {shown(best)}: there is nothing for {remedied} to cure."
+            f"{tried}",
             numbers={"best": best},
         )
     return Answer((finding, edge_finding(edge)), pictures.rates(edge))

@@ -38,14 +38,21 @@ def rates(edge: Edge) -> tuple[Figure, ...]:
 
 
 def curves(
-    edge: Edge, question: Question, rate: float, tried: Mapping[str, Sequence[Reading]]
+    edge: Edge,
+    question: Question,
+    above: float | None,
+    rate: float,
+    tried: Mapping[str, Sequence[Reading]],
 ) -> tuple[Figure, ...]:
-    """Trainings without the remedy, and of what was tried at a rate; a colour for each."""
-    best, unstable = edge.best, edge.unstable
-    if edge.metric is None or best is None or (unstable is None and rate != best):
+    """Trainings without the remedy, and of what was tried at a rate; a colour for each.
+
+    Those without are at the best rate and at one `above` it, which the remedy is to cure.
+    """
+    best = edge.best
+    if edge.metric is None or best is None or (above is None and rate != best):
         return ()
     metric = one_line(edge.metric.name)
-    shown = [best] if unstable is None else [best, unstable]
+    shown = [best] if above is None else [best, above]
     without = {f"{number(r)}, none": edge.sweep.readings[r] for r in shown}
     groups = {**without, **{f"{number(rate)}, {name}": found for name, found in tried.items()}}
     panel = curves_panel(groups, edge.metric.name)
@@ -58,9 +65,10 @@ def curves(
         if (curve := reading.curve(edge.metric.name)) is not None
     ]
     table, cut = limited(("learning rate and remedy", "trial", f"last {metric}"), rows)
-    above = f", and at the first unstable one, {number(unstable)}" if unstable is not None else ""
+    kind = "unstable" if above is not None and edge.trouble_at(above) else "worse"
+    second = f", and at the first {kind} one, {number(above)}" if above is not None else ""
     sentence = (
-        f"{metric} at the best learning rate, {number(best)}{above}, without; then at "
+        f"{metric} at the best learning rate, {number(best)}{second}, without; then at "
         f"{number(rate)}: {listed(tuple(tried), most=6)}."
     )
     return (Figure(question.key, "Training with and without", sentence, (panel,), table, cut),)

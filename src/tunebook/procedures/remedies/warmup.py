@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from tunebook.core.domains import Value
@@ -24,10 +24,10 @@ from tunebook.procedures.remedies.comparing import (
     with_rate,
 )
 from tunebook.procedures.remedies.edge import Edge, find_edge, whole_steps
-from tunebook.procedures.remedies.edge_words import not_to_be_cured
+from tunebook.procedures.remedies.edge_words import in_vain, not_to_be_cured
+from tunebook.procedures.remedies.warmup_lengths import asked_for, good_lengths, stable_lengths
 from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import readings_of
 
 QUESTION: Final = words.QUESTION
 NEEDS: Final = (
@@ -41,12 +41,7 @@ NEEDS: Final = (
 FIRST: Final = 10
 HIGHER: Final = {10: 100}
 LOWER: Final = {10: 3, 3: 1}
-LONGEST: Final = 0.1
-ORDERS: Final = 3
-# A warm-up of one step is none.
-SHORTEST: Final = 2
-# Steps after a warm-up, where twice the warm-up is less; and those of a whole training at least.
-AFTER: Final = 100
+# Those of a whole training at least.
 LEAST_STEPS: Final = 40
 SHORT_STEPS: Final = 1000
 # With a warm-up of the study's own, rates up to this multiple of the best without one are tuned.
@@ -74,42 +69,36 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     short = min(body, int(options.get("steps") or SHORT_STEPS))
     none = {subject.name("warmup_steps"): 0}
     edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix=none)
-    if edge.to_cure is None:
-        return not_to_be_cured(subject, QUESTION, edge, "a warm-up")
-    best, unstable = edge.to_cure
-    compared = _Compared(best, body, short, own, seeds)
+    compared = _Compared(edge.best or 0.0, body, short, own, seeds)
+    if edge.to_cure is not None:
+        return (yield from _of_unstable(subject, edge, edge.to_cure[1], compared))
+    if edge.worse is not None:
+        return (yield from _of_worse(subject, edge, edge.worse, compared))
+    return not_to_be_cured(subject, QUESTION, edge, "a warm-up")
+
+
+def _of_unstable(subject: Subject, edge: Edge, unstable: float, compared: _Compared) -> Procedure:
+    """The shortest warm-up that is stable at multiples of the unstable rate, and what it brings."""
     befores: dict[int, tuple[Tuned, Outcomes]] = {}
     cure: Cure | None = None
     first: tuple[float, tuple[Tried, ...]] | None = None
     factor: int | None = FIRST
     while factor is not None:
         peak = float(f"{factor * unstable:.2g}")
-        tried = yield from _lengths(subject, edge, factor, peak, body)
+        tried = yield from stable_lengths(subject, edge, factor, peak, compared.body, QUESTION.text)
         first = first or (peak, tried)
         shortest = next((one for one in tried if one.is_stable), None)
         if shortest is None:
             factor = LOWER.get(factor)
             continue
-        total = body + max(own, shortest.steps)
+        total = compared.body + max(compared.own, shortest.steps)
         if total not in befores:
             stage = f"-{factor}u" if befores else ""
             befores[total] = yield from _before(subject, compared, stage, total)
-        without, outcomes = befores[total]
-        within, made = yield from _after(subject, edge, compared, factor, peak, shortest, total)
-        found = Comparison(subject.study.objective.metric, outcomes, made)
-        trouble = edge.trouble_among(made.readings, total)
-        one = Cure(
-            peak,
-            tried,
-            shortest.steps,
-            within.rate,
-            without.rate,
-            found,
-            body,
-            own,
-            within.highest,
-            trouble,
+        after = yield from _after(
+            subject, edge, compared, f"{factor}u", peak, shortest.steps, total
         )
+        one = _cure(subject, edge, compared, unstable, peak, tried, befores[total], after)
         if cure is None or one.pays:
             cure = one
         factor = None if one.pays else HIGHER.get(factor)
@@ -118,51 +107,51 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     return words.cured(subject, edge, cure)
 
 
-def lengths(total: int) -> tuple[int, ...]:
-    """Warm-ups over orders of magnitude, shortest first; the longest is a tenth of the run.
+def _of_worse(subject: Subject, edge: Edge, worse: float, compared: _Compared) -> Procedure:
+    """The shortest warm-up that makes a rate as good as the best one, and what it brings."""
+    tried = yield from good_lengths(subject, edge, worse, QUESTION.text)
+    shortest = next((one for one in tried if one.is_stable), None)
+    if shortest is None:
+        remedied = f"A warm-up of {tried[-1].steps} steps"
+        said = in_vain(edge, worse, remedied, tried[-1].readings)
+        return not_to_be_cured(subject, QUESTION, edge, "a warm-up", said)
+    total = compared.body + max(compared.own, shortest.steps)
+    before = yield from _before(subject, compared, "", total)
+    after = yield from _after(subject, edge, compared, "worse", worse, shortest.steps, total)
+    made = _cure(subject, edge, compared, worse, worse, tried, before, after)
+    return words.cured(subject, edge, replace(made, is_seen=False))
 
-    >>> lengths(10_000)
-    (10, 100, 1000)
-    """
-    longest = max(int(LONGEST * total), SHORTEST)
-    return tuple(sorted({max(longest // 10**power, SHORTEST) for power in range(ORDERS)}))
 
-
-def asked_for(subject: Subject, total: int, warmup: int) -> int:
-    """The steps to ask for: the reference loop puts the warm-up in front of them by itself."""
-    return total - warmup if subject.study.task is not None else total
+def _cure(
+    subject: Subject,
+    edge: Edge,
+    compared: _Compared,
+    at: float,
+    peak: float,
+    tried: tuple[Tried, ...],
+    before: tuple[Tuned, Outcomes],
+    after: tuple[Tuned, Outcomes],
+) -> Cure:
+    (without, first), (within, second) = before, after
+    length = next(one.steps for one in tried if one.is_stable)
+    return Cure(
+        at=at,
+        peak=peak,
+        tried=tried,
+        length=length,
+        rate=within.rate,
+        without=without.rate,
+        found=Comparison(subject.study.objective.metric, first, second),
+        steps=compared.body,
+        own=compared.own,
+        highest=within.highest,
+        trouble=edge.trouble_among(second.readings, compared.body + max(compared.own, length)),
+    )
 
 
 def _own(subject: Subject) -> int:
     value = subject.value("warmup_steps")
     return int(value) if isinstance(value, int | float) else 0
-
-
-def _lengths(
-    subject: Subject, edge: Edge, factor: int, peak: float, total: int
-) -> Generator[Study, Results, tuple[Tried, ...]]:
-    """Warm up to the peak rate and train on for twice as long, until a length stays stable.
-
-    A decay that is squeezed into few steps would hide what the peak rate does.
-    """
-    rate, warmup = subject.name("learning_rate"), subject.name("warmup_steps")
-    tried: list[Tried] = []
-    for length in lengths(total):
-        after = min(edge.seen_after(max(2 * length, AFTER)), total)
-        results = yield subject.stage(
-            f"warmup-{factor}u-{length}",
-            {warmup: [length]},
-            {rate: peak, **subject.constant_rate()},
-            goal=QUESTION.text,
-            steps=asked_for(subject, after + length, length),
-            replicates=3,
-        )
-        readings = readings_of(results)
-        why = edge.trouble_in(readings, after + length)
-        tried.append(Tried(length, readings, why))
-        if why == "":
-            break
-    return tuple(tried)
 
 
 def _before(
@@ -194,17 +183,16 @@ def _after(
     subject: Subject,
     edge: Edge,
     compared: _Compared,
-    factor: int,
+    stage: str,
     peak: float,
-    shortest: Tried,
+    length: int,
     total: int,
 ) -> Generator[Study, Results, tuple[Tuned, Outcomes]]:
-    """The shortest stable warm-up, tuned over rates at which training stays stable."""
-    length = shortest.steps
+    """A warm-up, tuned over rates at which training stays stable."""
     variant = Variant({subject.name("warmup_steps"): length}, asked_for(subject, total, length))
     found = yield from tuned(
         subject,
-        f"tune-{factor}u",
+        f"tune-{stage}",
         variant,
         rates_up_to(compared.best, peak),
         goal=words.GAIN.text,
@@ -213,7 +201,7 @@ def _after(
     found = found or Tuned(compared.best, compared.best)
     outcomes = yield from over_seeds(
         subject,
-        f"compare-after-{factor}u",
+        f"compare-after-{stage}",
         with_rate(subject, variant, found.rate),
         seeds=compared.seeds,
         goal=words.GAIN.text,

@@ -26,10 +26,13 @@ class Tried:
 class Cure:
     """The shortest stable warm-up, at which peak rate, the best rate with it, what that brings.
 
-    `steps` are those of the training after the warm-up, `own` the warm-up of the study itself. No
-    rate above `highest` is known to work, and `trouble` is what is left at the best one.
+    `at` is the rate that is unstable without one. Where nothing `is_seen` to be, it is only worse,
+    and those of `tried` are called stable that are as good as the best rate. `steps` are those of
+    the training after the warm-up, `own` the warm-up of the study itself. No rate above `highest`
+    is known to work, and `trouble` is what is left at the best one.
     """
 
+    at: float
     peak: float
     tried: tuple[Tried, ...]
     length: int
@@ -40,6 +43,7 @@ class Cure:
     own: int
     highest: float = math.inf
     trouble: str = ""
+    is_seen: bool = True
 
     @property
     def pays(self) -> bool:

@@ -39,18 +39,17 @@ METHOD: Final = (
     "or until the usual loss is half way down: a rise of the smoothed loss above its lowest level "
     "so far, against correlated noise"
 )
+METHOD_WORSE: Final = (
+    "three trainings at the rate for each length, longest first: their mean against that of the "
+    "best rate without a warm-up, and then of the longest, within the noise of the sweep"
+)
 # From this share of the run on, a warm-up calls for a longer run.
 LONG: Final = 0.05
 
 
 def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
     """The answer where a warm-up makes a higher rate stable, and whether it pays."""
-    unstable = edge.unstable or 0.0
-    sentence = (
-        f"Without a warm-up, training is unstable from a learning rate of {shown(unstable)} on "
-        f"({edge.trouble_at(unstable)}). After a warm-up of {cure.length} steps it is stable at "
-        f"{shown(cure.peak)}{_also(cure)}."
-    )
+    sentence = _unstable(edge, cure) if cure.is_seen else _worse(edge, cure)
     shorter = [str(one.steps) for one in cure.tried if one.trouble]
     if shorter:
         sentence += f" {listed(shorter)} steps are too few."
@@ -61,21 +60,25 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
             f" Trained to the end at {shown(cure.rate)}, it is unstable all the same "
             f"({cure.trouble})."
         )
-    sentence += kept_schedule(subject)
+    sentence += kept_schedule(subject) if cure.is_seen else ""
     first = Finding(
         QUESTION,
         paying(cure.found),
         sentence,
         _advice(subject, cure),
-        numbers={"warmup": float(cure.length), "unstable": unstable, "peak": cure.peak},
+        numbers={
+            "warmup": float(cure.length),
+            "unstable" if cure.is_seen else "worse": cure.at,
+            "peak": cure.peak,
+        },
         trials=tuple(r.number for one in cure.tried for r in one.readings),
-        method=METHOD,
+        method=METHOD if cure.is_seen else METHOD_WORSE,
     )
     than = f"the study's own of {cure.own} steps" if cure.own else "none"
     gain = gain_finding(GAIN, cure.found, "the warm-up", than, cure.rate, cure.without)
     edits = _edits(subject, cure) if cure.pays else ()
     figures = (
-        *pictures.curves(edge, QUESTION, cure.peak, _named(cure.tried)),
+        *pictures.curves(edge, QUESTION, cure.at, cure.peak, _named(cure.tried)),
         *pictures.strip(GAIN, cure.found),
         *pictures.rates(edge),
     )
@@ -85,7 +88,8 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
 
 def not_cured(subject: Subject, edge: Edge, peak: float, tried: tuple[Tried, ...]) -> Answer:
     """The answer where no length of warm-up makes a higher rate stable."""
-    drawn = (*pictures.curves(edge, QUESTION, peak, _named(tried)), *pictures.rates(edge))
+    at = edge.unstable
+    drawn = (*pictures.curves(edge, QUESTION, at, peak, _named(tried)), *pictures.rates(edge))
     unstable, kept = edge.unstable or 0.0, kept_schedule(subject)
     numbers = {"unstable": unstable, "peak": peak}
     if all(one.trouble is None for one in tried):
@@ -134,7 +138,11 @@ def _advice(subject: Subject, cure: Cure) -> str:
 
 def _edits(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
     highest = max(cure.peak, cure.rate)
-    because = f"the shortest warm-up with which a learning rate of {shown(highest)} is stable"
+    because = (
+        f"the shortest warm-up with which a learning rate of {shown(highest)} is stable"
+        if cure.is_seen
+        else f"with it, a learning rate of {shown(cure.rate)} is better than any without"
+    )
     warmup = SetParameter(subject.name("warmup_steps"), Fixed(cure.length), because)
     rate = rate_edit(subject, cure.rate, "with the warm-up, this rate is best", cure.highest)
     return (warmup, *rate, *_longer(subject, cure))
@@ -154,6 +162,23 @@ def _longer(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
         return (SetBudget(Budget(steps), because),)
     fixed = name in subject.study.space and isinstance(subject.study.space[name].source, Fixed)
     return (SetParameter(name, Fixed(steps), because),) if fixed else ()
+
+
+def _unstable(edge: Edge, cure: Cure) -> str:
+    return (
+        f"Without a warm-up, training is unstable from a learning rate of {shown(cure.at)} on "
+        f"({edge.trouble_at(cure.at)}). After a warm-up of {cure.length} steps it is stable at "
+        f"{shown(cure.peak)}{_also(cure)}."
+    )
+
+
+def _worse(edge: Edge, cure: Cure) -> str:
+    made = next(one.readings for one in cure.tried if one.steps == cure.length)
+    return (
+        f"Without a warm-up, results are worse from a learning rate of {shown(cure.at)} on "
+        f"({edge.told(edge.sweep.readings[cure.at])}), though no loss rises. After a warm-up of "
+        f"{cure.length} steps, that rate comes to {edge.told(made)}."
+    )
 
 
 def _also(cure: Cure) -> str:
