@@ -12,6 +12,7 @@ from simulated_probes import Made, Training, results_of
 from simulated_remedies import BROKEN, KNOBS, Program, subject
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
+from tunebook.core.objective import Metric
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
 from tunebook.procedures.remedies.edge import Edge, are_calmer, find_edge, whole_steps
@@ -72,7 +73,41 @@ def test_a_stable_program_has_none() -> None:
 def test_a_best_rate_at_the_end_is_not_to_be_cured() -> None:
     found = edge(Program(limit=1e6, optimum=1e-9))
     assert found.sweep.boundary == "low"
-    assert found.to_cure is None
+    assert (found.to_cure, found.worse) == (None, None)
+
+
+def test_the_first_rate_that_is_worse_though_no_loss_rises() -> None:
+    assert edge(Program(limit=1e6, optimum=0.03)).worse == 0.095
+    # 0.03 and 0.095 are equally good.
+    assert edge(Program(limit=1e6, optimum=0.0534)).worse == 0.3
+    # The loss shows why it is worse.
+    assert edge(Program(limit=0.06)).worse is None
+    # Further up it does, too, which is another matter.
+    assert edge(Program(limit=0.5, optimum=0.03)).worse == 0.095
+
+
+def test_rates_whose_trials_broke_are_not_known_to_be_worse() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        program = Program(limit=1e6, optimum=0.03)
+        return BROKEN if config["lr"] == 0.095 else program(config, seed, steps)
+
+    assert edge(train).worse == 0.3
+
+
+def test_trainings_as_good_as_others_within_noise() -> None:
+    found = edge(Program(limit=1e6, optimum=0.03))
+    noise = found.sweep.noise
+    worse = found.sweep.readings[0.095]
+    assert noise is not None
+    assert found.are_as_good(found.at_best, worse)
+    assert not found.are_as_good(worse, found.at_best)
+    assert replace(found, sweep=replace(found.sweep, noise=0.1)).are_as_good(worse, found.at_best)
+    assert not found.are_as_good((), found.at_best)
+    assert found.told(()) == "no result"
+    assert found.told(worse) == f"valid/error {found.score(worse):.4g}"
+    higher = replace(found, objective=Metric("valid/error", "higher"))
+    assert higher.told(worse) == found.told(worse)
+    assert not higher.are_as_good(found.at_best, worse)
 
 
 def test_trials_that_broke_are_not_known() -> None:

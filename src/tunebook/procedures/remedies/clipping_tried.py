@@ -105,8 +105,7 @@ def best_of(tried: Sequence[Tried]) -> Tried | None:
 
 def best_of_good(edge: Edge, tried: Sequence[Tried]) -> Tried | None:
     """The first with which a rate that is worse without is as good as the best one."""
-    level = edge.sweep.scores[edge.best] if edge.best is not None else 0.0
-    good = (one for one in tried if edge.is_level(edge.score(one.readings), level))
+    good = (one for one in tried if edge.are_as_good(one.readings, edge.at_best))
     return next((one for one in good if one.cures), None)
 
 

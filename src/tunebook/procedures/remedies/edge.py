@@ -55,6 +55,10 @@ class Edge:
         return self.sweep.best
 
     @property
+    def at_best(self) -> tuple[Reading, ...]:
+        return self.sweep.readings[self.best] if self.best is not None else ()
+
+    @property
     def unstable(self) -> float | None:
         """The smallest rate above the best one at which half of the trials are unstable."""
         above = (r for r in self.sweep.values if self.best is not None and r > self.best)
@@ -100,9 +104,10 @@ class Edge:
         """What trainings are worth, as rates of the sweep are: lower is better."""
         return mean_loss(self.objective)(readings)
 
-    def is_level(self, score: float, level: float) -> bool:
-        """Whether a score is as good as a level, within the noise of the sweep."""
-        return score <= level + math.sqrt(2.0) * (self.sweep.noise or 0.0)
+    def are_as_good(self, readings: Sequence[Reading], as_these: Sequence[Reading]) -> bool:
+        """Whether trainings are as good as others, within the noise of the sweep."""
+        margin = math.sqrt(2.0) * (self.sweep.noise or 0.0)
+        return self.score(readings) <= self.score(as_these) + margin
 
     def told(self, readings: Sequence[Reading]) -> str:
         """What trainings came to: a mean of `valid/loss 0.25`."""

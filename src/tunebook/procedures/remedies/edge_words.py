@@ -61,10 +61,9 @@ def edge_finding(edge: Edge) -> Finding:
 
 def in_vain(edge: Edge, at: float, remedied: str, readings: Sequence[Reading]) -> str:
     """What a remedy came to at a rate that is worse than the best one, and stays so."""
-    best = edge.told(edge.sweep.readings[edge.best]) if edge.best is not None else "nothing"
     return (
         f" {remedied} at {shown(at)}, where results are worse, comes to {edge.told(readings)} on "
-        f"average; without it, the best rate has {best}."
+        f"average; without it, the best rate has {edge.told(edge.at_best)}."
     )
 
 

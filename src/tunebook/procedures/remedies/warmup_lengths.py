@@ -72,7 +72,7 @@ def good_lengths(
     """
     name, warmup = subject.name("learning_rate"), subject.name("warmup_steps")
     tried: list[Tried] = []
-    level = edge.sweep.scores[edge.sweep.best] if edge.sweep.best is not None else 0.0
+    level = edge.at_best
     for length in reversed(lengths(edge.steps)):
         results = yield subject.stage(
             f"warmup-{length}",
@@ -83,10 +83,9 @@ def good_lengths(
             replicates=3,
         )
         readings = readings_of(results)
-        score = edge.score(readings)
-        good = edge.is_level(score, level)
+        good = edge.are_as_good(readings, level)
         tried.append(Tried(length, readings, "" if good else edge.told(readings)))
         if not good:
             break
-        level = score if len(tried) == 1 else level
+        level = tried[0].readings
     return tuple(reversed(tried))
