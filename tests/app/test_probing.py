@@ -7,6 +7,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,7 @@ from tunebook.core.edits import SetBudget, SetParameter
 from tunebook.core.errors import StudyChanged, StudyError, UnknownName
 from tunebook.core.evidence import Standing
 from tunebook.core.findings import Verdict
-from tunebook.core.space import Fixed
+from tunebook.core.space import Fixed, Space
 from tunebook.core.study import Asked, Budget, Study
 from tunebook.procedures.answers import Answer
 from tunebook.studyfile import parse
@@ -158,6 +159,29 @@ def test_running_it_again_runs_nothing_and_says_the_same(small: Study) -> None:
     second = ran(ask(small))
     assert second.findings == first.findings
     assert studies() == STAGES
+
+
+def test_a_stage_that_earlier_results_have_changed_is_told(
+    small: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trials that failed, tried again with other code, may lead a probe elsewhere."""
+    asked = ask(small)
+    ran(asked)
+    real = workflow.run
+
+    def run(study: Study, *others: Any) -> Any:
+        other = Space.of(fixed={"init": 1, "x": 0.75})
+        return real(replace(study, space=other) if study.name.endswith("same") else study, *others)
+
+    monkeypatch.setattr(workflow, "run", run)
+    with pytest.raises(StudyChanged) as caught:
+        ran(asked)
+    first, *lines = str(caught.value).splitlines()
+    assert first == (
+        "small.variance.same was begun otherwise, for an earlier stage has other results now:"
+    )
+    assert lines[-1] == "Begin anew with --again"
+    assert len(lines) > 1
 
 
 def test_a_report_on_any_stage_is_that_of_the_probe(small: Study) -> None:

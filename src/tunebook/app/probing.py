@@ -145,7 +145,16 @@ def run(
     def run_stage(study: Study) -> Results:
         alone = study.name.rpartition(".")[2].startswith(probe.timed) if probe.timed else False
         chosen = replace(options, workers=1) if alone else options
-        ending, results = workflow.run(study, program, folder, chosen, screen)
+        try:
+            ending, results = workflow.run(study, program, folder, chosen, screen)
+        except StudyChanged as error:
+            # Trials that failed before and work now may lead a probe elsewhere.
+            raise StudyChanged(
+                f"{study.name} was begun otherwise, for an earlier stage has other results now:\n"
+                + "\n".join(f"  {line}" for line in error.difference)
+                + "\nBegin anew with --again",
+                error.difference,
+            ) from None
         if not ending.done:
             raise _Unfinished(ending, study)
         last.append(results)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -10,13 +9,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tunebook.app.places import differences_folder
-from tunebook.core.domains import Value, same_value
 from tunebook.core.masking import mask_arguments
 from tunebook.core.results import TrialRecord
-from tunebook.core.space import Derived
-from tunebook.core.study import Asked, Study
+from tunebook.core.study import Study
 from tunebook.core.trials import Code
-from tunebook.procedures import starting
+from tunebook.procedures.commands import given_of, written
 from tunebook.running.code import patch_path
 
 _CALLED = "called as "
@@ -51,7 +48,8 @@ def call_note(arguments: Sequence[str] | None = None) -> str | None:
 
 def _command(study: Study, parent: Study | None, record: TrialRecord | None) -> str:
     if study.asked is not None and study.file:
-        return _probe_command(study.asked, study.file)
+        asked = study.asked
+        return written(asked, study.file, dict(asked.options), given_of(asked))
     if study.file:
         name = f" --new-study {study.name}" if parent and parent.file == study.file else ""
         return f"tunebook run {shlex.quote(study.file)} --trials {study.trials}{name}"
@@ -61,40 +59,6 @@ def _command(study: Study, parent: Study | None, record: TrialRecord | None) -> 
         return called[0]
     function = (study.program or "train").rpartition(":")[2]
     return f'tunebook.run(tunebook.load("{study.name}").study, {function})  # in Python'
-
-
-def _probe_command(asked: Asked, file: str) -> str:
-    """The probe with its options, as they are written on a command line."""
-    words = ["tunebook", "probe", asked.procedure, file]
-    for name, value in asked.options:
-        option = name.replace("_", "-")
-        if isinstance(value, bool):
-            words += [f"--{option}"] if value else []
-        elif value is not None:
-            words += [f"--{option}", str(value)]
-    words += [word for given in _given(asked) for word in ("--set", given)]
-    return shlex.join(words)
-
-
-def _given(asked: Asked) -> list[str]:
-    """Where a probe started, `NAME=VALUE` each, less what follows from the study.
-
-    One that started from a selected trial finds it in the book: said as values, it would be a
-    configuration that nobody has selected.
-    """
-    if asked.selected is not None:
-        return []
-    given: dict[str, Value] = {}
-    started = dict(asked.start)
-    # What is computed comes last: it is given only where it does not follow from the others.
-    for parameter in sorted(
-        asked.about.space.in_order, key=lambda p: isinstance(p.source, Derived)
-    ):
-        said = starting.start(asked.about, None, given).config
-        name = parameter.name
-        if name in started and not (name in said and same_value(said[name], started[name])):
-            given[name] = started[name]
-    return [f"{n}={v if isinstance(v, str) else json.dumps(v)}" for n, v in given.items()]
 
 
 def _code_steps(code: Code, book: Path) -> list[str]:

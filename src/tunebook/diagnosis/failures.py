@@ -38,13 +38,14 @@ def infeasible_by_error(study: Study, readings: Sequence[Reading]) -> tuple[Read
 
 
 def is_failure(reading: Reading) -> bool:
-    """Whether the program itself failed, for whatever reason."""
+    """Whether the program itself failed, for whatever reason, and it is not its parameters'."""
+    return reading.standing is Standing.BROKEN and failed(reading)
+
+
+def failed(reading: Reading) -> bool:
+    """Whether the program itself failed, be it for its parameters or not."""
     outcome = reading.record.outcome
-    return (
-        reading.standing is Standing.BROKEN
-        and outcome is not None
-        and outcome.kind is OutcomeKind.FAILED
-    )
+    return outcome is not None and outcome.kind is OutcomeKind.FAILED
 
 
 def kind_of(why: str) -> str:

@@ -114,11 +114,12 @@ class Subject:
         replicates: int = 1,
         objective: Objective | None = None,
         resources: Resources | None = None,
+        seeds_of: str | None = None,
     ) -> Study:
         """A study that varies some parameters, and has all others at the start's values.
 
         Its settings are every combination of the varied values, each tried `replicates` times; the
-        seeds are the same for every setting.
+        seeds are the same for every setting. With `seeds_of` they are those of another stage.
         """
         varied = [Parameter(n, Role.SCIENTIFIC, Choice(tuple(v))) for n, v in vary.items()]
         study = self._varied(stage, varied, fix or {}, steps)
@@ -128,6 +129,7 @@ class Subject:
             trials=replicates,
             objective=objective or study.objective,
             resources=resources or study.resources,
+            seed=self._seed(seeds_of or stage),
         )
 
     def listed(

@@ -132,7 +132,13 @@ def sweep(
         name = stage if number == 1 else f"{stage}-{number}"
         tried |= set(more)
         results = yield subject.stage(
-            name, {parameter: more}, fix, goal=goal, steps=steps, replicates=replicates
+            name,
+            {parameter: more},
+            fix,
+            goal=goal,
+            steps=steps,
+            replicates=replicates,
+            seeds_of=stage,
         )
         records += results.trials
         # Judged together: whether a trial is infeasible may depend on the others.

@@ -108,8 +108,12 @@ def test_a_healthy_program_is_left_alone() -> None:
     answer, studies = run(Program(limit=1e6, optimum=0.03))
     assert stages(studies) == ["sweep", "threshold-1"]
     assert {finding.verdict for finding in answer.findings} == {Verdict.GOOD}
-    said = "nothing for clipping to cure. Clipping at 1.2 at 0.095, where results are worse, comes"
+    said = (
+        "nothing for clipping to cure. At 0.095, where results are worse, clipping at 1.2 comes to"
+    )
     assert said in answer.findings[0].sentence
+    assert answer.findings[0].trials == (1, 2)
+    assert [figure.key for figure in answer.figures] == ["probe-clipping", "probe-edge"]
     assert (answer.edits, answer.retune) == ((), ())
 
 
@@ -130,6 +134,33 @@ def test_harm_that_no_loss_shows_is_found_by_trying() -> None:
     assert cure.numbers["worse"] == 0.095
     assert [edit.name for edit in answer.edits if isinstance(edit, SetParameter)] == ["clip", "lr"]
     assert "and at the first worse one, 0.095, without" in answer.figures[0].sentence
+
+
+def test_a_cure_of_worse_rates_that_clips_most_updates_is_none() -> None:
+    def lost(rate: float, _: float, clip: float) -> float:
+        return 0.15 * max(math.log10(rate / 0.03), 0.0) if clip == 0.0 else 0.0
+
+    def norms(config: Config) -> float:
+        return 5.0 if config["clip"] else 1.0
+
+    answer, studies = run(Program(limit=1e6, optimum=0.3, unseen=lost, norms=norms))
+    assert stages(studies) == ["sweep", "threshold-1"]
+    assert answer.findings[0].verdict is Verdict.GOOD
+    assert "on average, but 100% of the updates are clipped, which a lower rate does better;" in (
+        answer.findings[0].sentence
+    )
+    assert answer.edits == ()
+
+
+def test_a_remedy_of_worse_rates_whose_trials_broke_is_unknown() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        program = Program(limit=1e6, optimum=0.03)
+        return BROKEN if config["clip"] else program(config, seed, steps)
+
+    finding = run(train)[0].findings[0]
+    assert finding.verdict is Verdict.UNKNOWN
+    assert "0.095 is worse, and the trials of clipping at 1.2 there broke" in finding.sentence
+    assert finding.advice.endswith("--retry-failed.")
 
 
 @pytest.mark.long

@@ -23,6 +23,7 @@ from tunebook.core.findings import Verdict
 from tunebook.core.knobs import Knobs
 from tunebook.core.space import Config, Fixed, Parameter, Role, Space
 from tunebook.core.study import Budget, Study
+from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.procedures.answers import Answer
 from tunebook.procedures.remedies.warmup import probe
 from tunebook.storage.sqlite import BOOK, open_store
@@ -118,8 +119,8 @@ def test_a_healthy_program_is_left_alone() -> None:
     assert {finding.verdict for finding in answer.findings} == {Verdict.GOOD}
     assert answer.findings[0].sentence == (
         "Training is stable up to 0.95, and is best at 0.03: there is nothing for a warm-up to "
-        "cure. A warm-up of 20 steps at 0.095, where results are worse, comes to valid/error "
-        "0.1254 on average; without it, the best rate has valid/error 0.09846."
+        "cure. At 0.095, where results are worse, a warm-up of 20 steps comes to valid/error "
+        "0.1239 on average; without it, the best rate has valid/error 0.09846."
     )
     assert (answer.edits, answer.retune) == ((), ())
 
@@ -144,7 +145,7 @@ def test_harm_that_no_loss_shows_is_found_by_trying() -> None:
     assert cure.sentence == (
         "Without a warm-up, results are worse from a learning rate of 0.095 on (valid/error "
         "0.1988), though no loss rises. After a warm-up of 20 steps, that rate comes to "
-        "valid/error 0.1253. 2 steps are too few."
+        "valid/error 0.1238. 2 steps are too few."
     )
     assert cure.numbers == {"warmup": 20.0, "worse": 0.095, "peak": 0.095}
     assert gain.numbers["rate"] == 0.3
@@ -336,8 +337,62 @@ def test_a_comparison_that_broke_is_unknown() -> None:
 
     answer, _ = run(train)
     assert [f.verdict for f in answer.findings[:2]] == [Verdict.UNKNOWN] * 2
-    assert "too few trials came to an end" in answer.findings[1].sentence
+    assert "5 of 10 trials broke, and the rest is no answer" in answer.findings[1].sentence
     assert answer.edits == ()
+
+
+def test_a_remedy_that_breaks_some_seeds_is_not_proposed() -> None:
+    """What is left of the seeds would be a selection."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        whole = config["warmup"] and steps > 150 and seed % 3 == 0
+        return BROKEN if whole else cured_from(15)(config, seed, steps)
+
+    answer, _ = run(train)
+    assert [f.verdict for f in answer.findings[:2]] == [Verdict.UNKNOWN] * 2
+    assert "trials broke, and the rest is no answer" in answer.findings[1].sentence
+    assert answer.edits == ()
+
+
+def test_an_error_in_which_unstable_trainings_end_is_their_instability() -> None:
+    """In the sweep it shows that it depends on the rate; a single rate cannot show that."""
+    error = Outcome(OutcomeKind.FAILED, "FloatingPointError: the loss is nan")
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = Program(diverges=True)(config, seed, steps)
+        return error if isinstance(made, Outcome) else made
+
+    answer, studies = run(train)
+    assert "warmup-1u-20" in stages(studies)
+    finding = answer.findings[0]
+    assert finding.verdict is not Verdict.UNKNOWN
+    assert "(at 0.95, FloatingPointError: the loss is nan)" in finding.sentence
+
+
+def test_the_longest_warm_up_of_a_worse_rate_is_a_tenth_of_the_whole_run() -> None:
+    _, studies = run(harmed(0.03, 300), steps=5000, options={"steps": 500})
+    steps = {name: study.budget for name, study in zip(stages(studies), studies, strict=True)}
+    assert steps["sweep"] == Budget(500)
+    assert steps["warmup-500"] == Budget(1000)
+    assert studies[0].seed == studies[1].seed
+
+
+def test_an_effect_of_seeds_alone_does_not_hide_a_cure() -> None:
+    """Trainings that are tried have the seeds of those that they are beside."""
+    found = 0
+    for number in range(10):
+        about = subject({"lr": 0.03}, steps=STEPS, probe="warmup", seed=number)
+        program = harmed(0.03, 15)
+
+        def train(config: Config, seed: int, steps: int, program: Program = program) -> Made:
+            made = program(config, seed, steps)
+            assert not isinstance(made, Outcome)
+            luck = 0.05 * np.random.default_rng(seed).normal()
+            return {**made, "valid/error": [made["valid/error"].values[0] + luck]}  # type: ignore[union-attr]
+
+        _, studies = answered(probe(about, {}), train)
+        found += "tune-worse" in stages(studies)
+    assert found == 10
 
 
 def test_the_same_results_give_the_same_studies() -> None:

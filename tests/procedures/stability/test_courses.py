@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -169,6 +171,25 @@ def test_a_trial_that_was_ended(compared: Usual) -> None:
     assert (late.kind, late.onset) == (Kind.SUDDEN, 400)
     first = told(reading(None, standing=Standing.INFEASIBLE, outcome=diverged), compared)
     assert first.kind is Kind.EARLY
+
+
+def test_a_program_that_ended_in_an_error(compared: Usual) -> None:
+    """It is infeasible where its error depends on its parameters."""
+    failed = Outcome(OutcomeKind.FAILED, "FloatingPointError: nan")
+    for values in (None, losses(1)[:15], losses(1)):
+        one = reading(values, standing=Standing.INFEASIBLE, outcome=failed)
+        found = told(replace(one, why=failed.reason), compared)
+        assert (found.is_stable, found.why) == (False, "FloatingPointError: nan")
+
+
+@pytest.mark.parametrize("every", [1, 20])
+def test_a_result_that_is_worth_nothing_is_no_instability(compared: Usual, every: int) -> None:
+    """Its last point is that of the last step but one, or of a coarser grid."""
+    values = losses(1)[every - 1 :: every][:-1]
+    assert told(reading(values, standing=Standing.INFEASIBLE, every=every), compared).is_stable
+    # A program may also end by itself where it has diverged.
+    cut = told(reading(values[:-3], standing=Standing.INFEASIBLE, every=every), compared)
+    assert cut.why == f"it diverged at step {every * len(values[:-3])}"
 
 
 def test_what_is_no_course(compared: Usual) -> None:

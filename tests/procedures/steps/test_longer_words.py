@@ -10,7 +10,7 @@ from tunebook.procedures.steps.longer_words import LONGER, answer, because
 
 
 def said(train: Training, steps: int = 50, longest: int | None = None) -> tuple[Finding, str]:
-    subject = subject_of({"lr": 0.1}, KNOBS, steps=steps)
+    subject = subject_of({"lr": 0.1}, KNOBS, steps=steps, probe="steps")
     made, _ = followed(train, longest=longest, subject=subject)
     return answer(subject, made), because(subject, made)
 

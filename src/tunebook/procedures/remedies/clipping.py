@@ -14,7 +14,6 @@ from tunebook.core.errors import StudyError
 from tunebook.core.evidence import Reading
 from tunebook.core.results import Results
 from tunebook.core.study import Study
-from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.answers import Procedure
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.remedies import clipping_words as words
@@ -37,8 +36,8 @@ from tunebook.procedures.remedies.comparing import (
     tuned,
     with_rate,
 )
-from tunebook.procedures.remedies.edge import Edge, are_calmer, find_edge, whole_steps
-from tunebook.procedures.remedies.edge_words import in_vain, not_to_be_cured
+from tunebook.procedures.remedies.edge import SWEEP, Edge, are_calmer, find_edge, whole_steps
+from tunebook.procedures.remedies.edge_words import not_to_be_cured
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import readings_of
 from tunebook.stats.instability import gradient_norms
@@ -87,15 +86,14 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     if threshold is None:
         return words.no_norms(subject, edge)
     is_seen = bool(edge.trouble_at(unstable))
-    shrinking = SHRINKING if is_seen else SHRINKING[:1]
-    tried = yield from _thresholds(subject, edge, unstable, threshold, short, shrinking)
+    tried = yield from _thresholds(subject, edge, unstable, threshold, short)
     chosen = best_of(tried) if is_seen else best_of_good(edge, tried)
     if chosen is None and is_seen:
         return words.not_cured(subject, edge, unstable, tried)
     if chosen is None:
-        remedied = f"Clipping at {shown(threshold)}"
-        said = in_vain(edge, unstable, remedied, tried[0].readings)
-        return not_to_be_cured(subject, QUESTION, edge, "clipping", said)
+        return not_to_be_cured(
+            subject, QUESTION, edge, "clipping", words.in_vain(unstable, tried[0])
+        )
     own = subject.value("clipping")
     before, without = yield from _before(subject, best, own, asked)
     refused = _refused(subject, edge, unstable, chosen, total)
@@ -194,13 +192,16 @@ def _thresholds(
     rate: float,
     threshold: float,
     steps: int,
-    shrinking: Sequence[float],
 ) -> Generator[Study, Results, tuple[Tried, ...]]:
-    """Thresholds at the unstable rate, smaller and smaller, until one keeps training stable."""
+    """Thresholds at the unstable rate, smaller and smaller, until one keeps training stable.
+
+    One alone, with the seeds of the sweep, at a rate that is only worse: results are to tell.
+    """
+    is_seen = bool(edge.trouble_at(rate))
     clip, name = subject.name("clipping"), subject.name("learning_rate")
     without = edge.rises(edge.sweep.readings[rate], steps)
     tried: list[Tried] = []
-    for number, smaller in enumerate(shrinking, 1):
+    for number, smaller in enumerate(SHRINKING if is_seen else SHRINKING[:1], 1):
         level = float(f"{smaller * threshold:.2g}")
         results = yield subject.stage(
             f"threshold-{number}",
@@ -208,7 +209,8 @@ def _thresholds(
             {name: rate},
             goal=QUESTION.text,
             steps=steps,
-            replicates=3,
+            replicates=3 if is_seen else len(edge.at_best),
+            seeds_of=None if is_seen else SWEEP,
         )
         readings = readings_of(results)
         why = edge.trouble_in(readings, steps)

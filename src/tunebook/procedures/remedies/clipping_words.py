@@ -13,13 +13,15 @@ from tunebook.core.representation import value_text
 from tunebook.core.space import Fixed
 from tunebook.diagnosis.phrases import percent, shown
 from tunebook.procedures.answers import Answer
+from tunebook.procedures.commands import anew
 from tunebook.procedures.phrases import OTHER_REMEDIES
 from tunebook.procedures.remedies import pictures
-from tunebook.procedures.remedies.clipping_tried import Cure, Tried
+from tunebook.procedures.remedies.clipping_tried import Cure, Tried, is_too_much
 from tunebook.procedures.remedies.comparing import rate_edit
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.remedies.edge_words import (
     NO_HARM,
+    InVain,
     edge_finding,
     gain_finding,
     paying,
@@ -38,6 +40,10 @@ GAIN: Final = Question(
 METHOD: Final = (
     "the 90th percentile of unclipped norms before any blow-up, 0.3 and 0.1 of it while trouble "
     "stays; three trainings at each"
+)
+METHOD_WORSE: Final = (
+    "the 90th percentile of unclipped norms, in trainings at the rate with the seeds of the sweep: "
+    "their mean against that of the best rate without clipping, within its noise"
 )
 
 _STRANGE: Final = (
@@ -61,7 +67,7 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
         _advice(subject, cure),
         numbers=numbers,
         trials=tuple(r.number for one in cure.tried for r in one.readings),
-        method=METHOD,
+        method=METHOD if cure.is_seen else METHOD_WORSE,
     )
     than = "none" if cure.own is None else f"the study's own at {value_text(cure.own)}"
     gain = gain_finding(
@@ -114,14 +120,28 @@ def not_cured(subject: Subject, edge: Edge, at: float, tried: Sequence[Tried]) -
     return Answer((finding, edge_finding(edge)), (*_drawn(edge, at, tried), *pictures.rates(edge)))
 
 
+def in_vain(at: float, tried: Tried) -> InVain:
+    """A threshold that does not make a worse rate as good as the best, or not as it should."""
+    if is_too_much(tried.clipped):
+        but = (
+            f", but {percent(tried.clipped or 0.0)} of the updates are clipped, which a lower rate "
+        )
+        but += "does better"
+    else:
+        but = f", but {tried.trouble}" if tried.trouble else ""
+    remedied = f"clipping at {shown(tried.threshold)}"
+    return InVain(at, remedied, tried.readings, METHOD_WORSE, but)
+
+
 def no_norms(subject: Subject, edge: Edge) -> Answer:
     """The answer where too few norms are known for a threshold."""
     metric = subject.knobs.grad_norm
+    before = " before training broke" if edge.unstable is not None else ""
     finding = Finding(
         QUESTION,
         Verdict.UNKNOWN,
-        f"Fewer than 20 values of {metric} above 0 were logged before training broke: no threshold "
-        "follows from them.",
+        f"Fewer than 20 values of {metric} above 0 were logged{before}: no threshold follows from "
+        "them.",
         f"Log {metric} at every step, as it is before clipping.",
     )
     return Answer((finding, edge_finding(edge)), pictures.rates(edge))
@@ -180,8 +200,8 @@ def _advice(subject: Subject, cure: Cure) -> str:
         first = tune_first(subject, cure.found, cure.rate, cure.without)
         if cure.is_best and cure.after.unstable < cure.before.unstable:
             first = first or (
-                "That may be luck, and more seeds can tell: tunebook probe clipping "
-                f"{subject.file} --seeds {2 * cure.before.trainings} --again"
+                "That may be luck, and more seeds can tell: "
+                + anew(subject, seeds=2 * cure.before.trainings)
             )
         return first or "Training with it is no better: keep what you have."
     return (

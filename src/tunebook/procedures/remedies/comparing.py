@@ -57,7 +57,7 @@ class Tuned:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """Results over fresh seeds, and how many trials came to nothing.
+    """Results over fresh seeds, how many trials came to nothing, and how many broke.
 
     `end` is the end of what was tuned at which their learning rate is.
     """
@@ -66,6 +66,7 @@ class Outcomes:
     lost: int = 0
     readings: tuple[Reading, ...] = ()
     end: Side | None = None
+    broken: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,11 @@ class Comparison:
     def p(self) -> float | None:
         """The chance of such a gain between equals; None where too few trials tell.
 
-        Trials that came to nothing are worse than all others, and only ranks can say so.
+        Trials that came to nothing are worse than all others, and only ranks can say so. Those that
+        broke may have done so for what is compared, or not: what is left would be a selection.
         """
+        if self.broken:
+            return None
         if not self.before.lost and not self.after.lost:
             return welch_p(self._losses(self.after), self._losses(self.before))
         before, after = (
@@ -116,7 +120,14 @@ class Comparison:
     def _wins(self) -> bool:
         return not self.after.lost and self.p is not None and self.p <= LEVEL
 
+    @property
+    def broken(self) -> int:
+        return self.before.broken + self.after.broken
+
     def __str__(self) -> str:
+        if self.broken:
+            whole = sum(len(one.values) + one.lost for one in (self.before, self.after))
+            return f"{self.broken} of {whole + self.broken} trials broke, and the rest is no answer"
         if self.p is None:
             return "too few trials came to an end to compare them"
         seeds = [len(one.values) + one.lost for one in (self.after, self.before)]
@@ -199,7 +210,8 @@ def over_seeds(
     readings = readings_of(results)
     values = tuple(r.value for r in readings if r.value is not None)
     lost = sum(r.standing is Standing.INFEASIBLE for r in readings)
-    return Outcomes(values, lost, readings, end)
+    broken = sum(r.standing is Standing.BROKEN for r in readings)
+    return Outcomes(values, lost, readings, end, broken)
 
 
 def rate_edit(

@@ -15,6 +15,7 @@ from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.space import Config
 from tunebook.core.study import Study
+from tunebook.diagnosis.failures import failed, is_failure, kind_of
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.stability.courses import FLOOR, Usual, course, shown_by, usual
 from tunebook.procedures.subjects import Subject
@@ -22,6 +23,7 @@ from tunebook.procedures.sweeps import Sweep, mean_loss, orders, promise, sweep
 from tunebook.stats.curves import running_median
 from tunebook.stats.stability import FEWEST
 
+SWEEP: Final = "sweep"
 # An unstable rate that is further above the good ones than this does not keep them down: it is the
 # next of the sweep or it is not.
 NEAR: Final = 3.5
@@ -82,14 +84,14 @@ class Edge:
 
     @property
     def worse(self) -> float | None:
-        """The smallest rate above the best one that is worse beyond noise, and no loss shows why.
+        """The smallest rate above the good ones: it is worse beyond noise, and no loss shows why.
 
         The first steps may do harm that leaves no trace but a worse result.
         """
         if self.best is None or self.usual is None or self.sweep.boundary:
             return None
-        above = (r for r in self.sweep.values if r > self.best and not self.sweep.is_as_good(r))
-        found = next(above, None)
+        good = max(filter(self.sweep.is_as_good, self.sweep.working))
+        found = next((rate for rate in self.sweep.values if rate > good), None)
         steady = not self.trouble_at(self.best) and found is not None and not self.trouble_at(found)
         return found if steady else None
 
@@ -138,8 +140,10 @@ class Edge:
     def trouble(self, reading: Reading, steps: int) -> str | None:
         """Why the training of a trial of so many steps is unstable; nothing where it is stable.
 
-        None where it cannot be told.
+        None where it cannot be told. An error that high rates of the sweep end in is what they do.
         """
+        if is_failure(reading) and kind_of(reading.why) in self._fatal:
+            return reading.why
         if self.metric is not None and self.usual is not None:
             found = course(reading, self.metric, self.usual, steps)
             if found is None:
@@ -148,6 +152,16 @@ class Edge:
             passing = found.factor < PASSING and (found.recovered or late)
             return "" if passing else found.why
         return reading.why if reading.standing is Standing.INFEASIBLE else None
+
+    @property
+    def _fatal(self) -> set[str]:
+        """The kinds of error that occur at some rates of the sweep and not at others."""
+        return {
+            kind_of(reading.why)
+            for readings in self.sweep.readings.values()
+            for reading in readings
+            if reading.standing is Standing.INFEASIBLE and failed(reading)
+        }
 
     def trouble_in(self, readings: Sequence[Reading], steps: int) -> str | None:
         """Why one of several trainings is unstable; nothing where all that can be told are stable.
@@ -212,7 +226,7 @@ def find_edge(
     rate = subject.name("learning_rate")
     rates = orders(subject.number("learning_rate"), below=1.5, above=1.5, each=2)
     made = yield from sweep(
-        subject, "sweep", rate, rates, goal=goal, fix=fix, steps=steps, replicates=replicates
+        subject, SWEEP, rate, rates, goal=goal, fix=fix, steps=steps, replicates=replicates
     )
     return edge_of(subject, made, steps)
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from dataclasses import dataclass, replace
 from typing import Final
 
+from tunebook.charts.figures import Figure
 from tunebook.core.evidence import Reading
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import counted
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.answers import Answer
+from tunebook.procedures.commands import anew
 from tunebook.procedures.remedies import pictures
 from tunebook.procedures.remedies.comparing import METHOD, Comparison, Outcomes
 from tunebook.procedures.remedies.edge import Edge
@@ -20,7 +23,24 @@ QUESTION: Final = Question(
     "probe-edge", "From which learning rate on is training unstable?", "optimization-failures"
 )
 NO_HARM: Final = "But results level off before that rate: a higher one would hardly help."
+_LOOK: Final = (
+    "Look at one of them, tunebook show STUDY TRIAL; then probe again with --retry-failed."
+)
 _BUG: Final = "Look for a bug in the program first."
+
+
+@dataclass(frozen=True, slots=True)
+class InVain:
+    """What a remedy came to at a rate that is worse than the best one, and that it does not cure.
+
+    `but` says why results as good as the best ones do not count, where they are.
+    """
+
+    at: float
+    remedied: str
+    readings: tuple[Reading, ...]
+    method: str
+    but: str = ""
 
 
 def edge_finding(edge: Edge) -> Finding:
@@ -59,22 +79,15 @@ def edge_finding(edge: Edge) -> Finding:
     return Finding(QUESTION, Verdict.GOOD, sentence, numbers=numbers)
 
 
-def in_vain(edge: Edge, at: float, remedied: str, readings: Sequence[Reading]) -> str:
-    """What a remedy came to at a rate that is worse than the best one, and stays so."""
-    return (
-        f" {remedied} at {shown(at)}, where results are worse, comes to {edge.told(readings)} on "
-        f"average; without it, the best rate has {edge.told(edge.at_best)}."
-    )
-
-
 def not_to_be_cured(
-    subject: Subject, question: Question, edge: Edge, remedied: str, tried: str = ""
+    subject: Subject, question: Question, edge: Edge, remedied: str, tried: InVain | None = None
 ) -> Answer:
     """The answer where a remedy has nothing to cure, or nothing can be told.
 
     `tried` is what came of it all the same, at a rate that is worse than the best.
     """
     best, rates = edge.best, edge.sweep.values
+    figures: tuple[Figure, ...] = ()
     if best is None:
         sentence = f"No learning rate worked, so there is nothing to compare {remedied} with."
         finding = Finding(question, Verdict.UNKNOWN, sentence, _BUG)
@@ -85,8 +98,7 @@ def not_to_be_cured(
             Verdict.UNKNOWN,
             f"The best learning rate, {shown(best)}, is the {side} that was tried: there is no "
             f"telling what {remedied} would add to a well tuned one.",
-            f"Begin there: tunebook probe {subject.asked.procedure} {subject.file} --set "
-            f"{edge.sweep.parameter}={best:.4g} --again",
+            f"Begin there: {anew(subject, {edge.sweep.parameter: best})}",
         )
     elif edge.usual is None:
         finding = Finding(
@@ -115,11 +127,37 @@ def not_to_be_cured(
         finding = Finding(
             question,
             Verdict.GOOD,
-            f"{stable}, and is best at {shown(best)}: there is nothing for {remedied} to cure."
-            f"{tried}",
+            f"{stable}, and is best at {shown(best)}: there is nothing for {remedied} to cure.",
             numbers={"best": best},
         )
-    return Answer((finding, edge_finding(edge)), pictures.rates(edge))
+        if tried is not None:
+            finding = _tried_in_vain(finding, edge, tried)
+            drawn = {tried.remedied: tried.readings}
+            figures = pictures.curves(edge, question, tried.at, tried.at, drawn)
+    return Answer((finding, edge_finding(edge)), (*figures, *pictures.rates(edge)))
+
+
+def _tried_in_vain(finding: Finding, edge: Edge, tried: InVain) -> Finding:
+    """The finding that there is nothing to cure, with what was tried all the same."""
+    evidence = replace(
+        finding,
+        numbers={**finding.numbers, "worse": tried.at},
+        trials=tuple(reading.number for reading in tried.readings),
+        method=tried.method,
+    )
+    if math.isnan(edge.score(tried.readings)):
+        sentence = (
+            f"Nothing is unstable next to the best learning rate, {shown(edge.best or 0.0)}, but "
+            f"{shown(tried.at)} is worse, and the trials of {tried.remedied} there broke: whether "
+            "it helps is not known."
+        )
+        return replace(evidence, verdict=Verdict.UNKNOWN, sentence=sentence, advice=_LOOK)
+    said = (
+        f" At {shown(tried.at)}, where results are worse, {tried.remedied} comes to "
+        f"{edge.told(tried.readings)} on average{tried.but}; without it, the best rate has "
+        f"{edge.told(edge.at_best)}."
+    )
+    return replace(evidence, sentence=finding.sentence + said)
 
 
 def paying(found: Comparison) -> Verdict:
@@ -137,8 +175,7 @@ def tune_first(subject: Subject, found: Comparison, rate: float, before: float) 
     name = subject.name("learning_rate")
     return (
         f"The best learning rate of the worse one is an end of what was tried, and one beyond may "
-        f"turn this round. Begin there: tunebook probe {subject.asked.procedure} {subject.file} "
-        f"--set {name}={own:.4g} --again"
+        f"turn this round. Begin there: {anew(subject, {name: own})}"
     )
 
 

@@ -24,7 +24,7 @@ from tunebook.procedures.remedies.comparing import (
     with_rate,
 )
 from tunebook.procedures.remedies.edge import Edge, find_edge, whole_steps
-from tunebook.procedures.remedies.edge_words import in_vain, not_to_be_cured
+from tunebook.procedures.remedies.edge_words import InVain, not_to_be_cured
 from tunebook.procedures.remedies.warmup_lengths import asked_for, good_lengths, stable_lengths
 from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.subjects import Subject
@@ -82,11 +82,13 @@ def _of_unstable(subject: Subject, edge: Edge, unstable: float, compared: _Compa
     befores: dict[int, tuple[Tuned, Outcomes]] = {}
     cure: Cure | None = None
     first: tuple[float, tuple[Tried, ...]] | None = None
+    every: list[Tried] = []
     factor: int | None = FIRST
     while factor is not None:
         peak = float(f"{factor * unstable:.2g}")
         tried = yield from stable_lengths(subject, edge, factor, peak, compared.body, QUESTION.text)
         first = first or (peak, tried)
+        every += tried
         shortest = next((one for one in tried if one.is_stable), None)
         if shortest is None:
             factor = LOWER.get(factor)
@@ -103,18 +105,18 @@ def _of_unstable(subject: Subject, edge: Edge, unstable: float, compared: _Compa
             cure = one
         factor = None if one.pays else HIGHER.get(factor)
     if cure is None:
-        return words.not_cured(subject, edge, *(first or (0.0, ())))
+        return words.not_cured(subject, edge, *(first or (0.0, ())), every)
     return words.cured(subject, edge, cure)
 
 
 def _of_worse(subject: Subject, edge: Edge, worse: float, compared: _Compared) -> Procedure:
     """The shortest warm-up that makes a rate as good as the best one, and what it brings."""
-    tried = yield from good_lengths(subject, edge, worse, QUESTION.text)
+    tried = yield from good_lengths(subject, edge, worse, compared.body, QUESTION.text)
     shortest = next((one for one in tried if one.is_stable), None)
     if shortest is None:
-        remedied = f"A warm-up of {tried[-1].steps} steps"
-        said = in_vain(edge, worse, remedied, tried[-1].readings)
-        return not_to_be_cured(subject, QUESTION, edge, "a warm-up", said)
+        remedied = f"a warm-up of {tried[-1].steps} steps"
+        vain = InVain(worse, remedied, tried[-1].readings, words.METHOD_WORSE)
+        return not_to_be_cured(subject, QUESTION, edge, "a warm-up", vain)
     total = compared.body + max(compared.own, shortest.steps)
     before = yield from _before(subject, compared, "", total)
     after = yield from _after(subject, edge, compared, "worse", worse, shortest.steps, total)

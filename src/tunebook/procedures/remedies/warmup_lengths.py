@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from typing import Final
 
 from tunebook.core.results import Results
 from tunebook.core.study import Study
-from tunebook.procedures.remedies.edge import Edge
+from tunebook.procedures.remedies.edge import SWEEP, Edge
 from tunebook.procedures.remedies.warmup_tried import Tried
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import readings_of
@@ -63,28 +64,30 @@ def stable_lengths(
 
 
 def good_lengths(
-    subject: Subject, edge: Edge, rate: float, goal: str
+    subject: Subject, edge: Edge, rate: float, total: int, goal: str
 ) -> Generator[Study, Results, tuple[Tried, ...]]:
     """The longest warm-up at a rate that is worse without one, then shorter ones while they do.
 
-    Each is part of trainings as long as those of the sweep. The first is to be as good as the best
-    rate without a warm-up, the others as good as the first.
+    The first is to be as good as the best rate without a warm-up, the others as good as the first.
+    Trainings are those of the sweep, with its seeds, and a warm-up in front.
     """
     name, warmup = subject.name("learning_rate"), subject.name("warmup_steps")
     tried: list[Tried] = []
     level = edge.at_best
-    for length in reversed(lengths(edge.steps)):
+    for length in reversed(lengths(total)):
         results = yield subject.stage(
             f"warmup-{length}",
             {warmup: [length]},
             {name: rate},
             goal=goal,
-            steps=asked_for(subject, edge.steps, length),
-            replicates=3,
+            steps=asked_for(subject, edge.steps + length, length),
+            replicates=len(edge.at_best),
+            seeds_of=SWEEP,
         )
         readings = readings_of(results)
         good = edge.are_as_good(readings, level)
-        tried.append(Tried(length, readings, "" if good else edge.told(readings)))
+        why = None if math.isnan(edge.score(readings)) else edge.told(readings)
+        tried.append(Tried(length, readings, "" if good else why))
         if not good:
             break
         level = tried[0].readings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from tunebook.core.edits import Edit, SetBudget, SetParameter
@@ -40,8 +41,8 @@ METHOD: Final = (
     "so far, against correlated noise"
 )
 METHOD_WORSE: Final = (
-    "three trainings at the rate for each length, longest first: their mean against that of the "
-    "best rate without a warm-up, and then of the longest, within the noise of the sweep"
+    "trainings at the rate for each length, longest first, with the seeds of the sweep: their mean "
+    "against that of the best rate without a warm-up, and then of the longest, within its noise"
 )
 # From this share of the run on, a warm-up calls for a longer run.
 LONG: Final = 0.05
@@ -86,13 +87,18 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
     return Answer((first, gain, edge_finding(edge)), figures, edits, retune)
 
 
-def not_cured(subject: Subject, edge: Edge, peak: float, tried: tuple[Tried, ...]) -> Answer:
-    """The answer where no length of warm-up makes a higher rate stable."""
+def not_cured(
+    subject: Subject, edge: Edge, peak: float, tried: Sequence[Tried], every: Sequence[Tried] = ()
+) -> Answer:
+    """The answer where no length of warm-up makes a higher rate stable.
+
+    `tried` are those at the peak that came first, `every` those at all of them.
+    """
     at = edge.unstable
     drawn = (*pictures.curves(edge, QUESTION, at, peak, _named(tried)), *pictures.rates(edge))
     unstable, kept = edge.unstable or 0.0, kept_schedule(subject)
     numbers = {"unstable": unstable, "peak": peak}
-    if all(one.trouble is None for one in tried):
+    if all(one.trouble is None for one in every or tried):
         finding = Finding(
             QUESTION,
             Verdict.UNKNOWN,
@@ -186,5 +192,5 @@ def _also(cure: Cure) -> str:
     return f" and at {shown(cure.rate)}" if cure.rate > cure.peak and not cure.trouble else ""
 
 
-def _named(tried: tuple[Tried, ...]) -> dict[str, tuple[Reading, ...]]:
+def _named(tried: Sequence[Tried]) -> dict[str, tuple[Reading, ...]]:
     return {f"warm-up of {one.steps} steps": one.readings for one in tried}

@@ -13,7 +13,8 @@ from tunebook.core.curves import Floats
 from tunebook.core.evidence import Reading, Standing
 from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Metric
-from tunebook.core.trials import Cause
+from tunebook.core.trials import Cause, OutcomeKind
+from tunebook.diagnosis.failures import failed
 from tunebook.diagnosis.signals import USUAL_NAMES, finite_points
 from tunebook.stats.stability import EARLY, FEWEST, Kind, Stability, training_stability
 
@@ -93,16 +94,18 @@ def course(reading: Reading, metric: Metric, compared: Usual, steps: int) -> Cou
     if curve is None:
         if reading.standing is not Standing.INFEASIBLE:
             return None
-        return Course(reading, Kind.EARLY, 0.0, "it diverged before its first value")
+        why = reading.why if failed(reading) else "it diverged before its first value"
+        return Course(reading, Kind.EARLY, 0.0, why)
     at, values = curve.steps.astype(np.float64), _turned(curve.values, metric)
     shift, offset = _floor(values, compared)
     found = training_stability(at, values + shift, early=early, offset=offset)
     if found is not None and found.kind is not Kind.STABLE and not found.recovered:
         return _unstable(reading, metric, found)
     ended = float(at[-1])
-    if reading.standing is Standing.INFEASIBLE and ended < steps:
+    if reading.standing is Standing.INFEASIBLE and _is_cut(reading, at, steps):
         kind = Kind.EARLY if ended <= early else Kind.SUDDEN
-        return Course(reading, kind, ended, f"it diverged at step {ended:.0f}")
+        why = f"it diverged at step {ended:.0f}"
+        return Course(reading, kind, ended, reading.why if failed(reading) else why)
     if found is None:
         return None
     # Before a rise that comes back: one that comes back to where it began has learnt nothing.
@@ -111,6 +114,16 @@ def course(reading: Reading, metric: Metric, compared: Usual, steps: int) -> Cou
     if found.kind is not Kind.STABLE:
         return _unstable(reading, metric, found)
     return Course(reading, Kind.STABLE)
+
+
+def _is_cut(reading: Reading, at: Floats, steps: int) -> bool:
+    """Whether a training ended before its time, and is not merely infeasible by its result."""
+    outcome = reading.record.outcome
+    if outcome is None or outcome.kind is not OutcomeKind.COMPLETE:
+        return True
+    # The last point may be at the last step but one, or that of a coarser grid.
+    apart = float(at[-1] - at[-2]) if len(at) > 1 else 1.0
+    return float(at[-1]) + apart < steps
 
 
 def _unstable(reading: Reading, metric: Metric, found: Stability) -> Course:

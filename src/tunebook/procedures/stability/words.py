@@ -11,6 +11,7 @@ from tunebook.core.representation import counted, listed
 from tunebook.core.results import Results
 from tunebook.diagnosis.judging import PROBLEM_BUDGET, WATCH_BUDGET
 from tunebook.diagnosis.phrases import shown
+from tunebook.procedures.commands import anew
 from tunebook.procedures.needs import remedy
 from tunebook.procedures.phrases import OTHER_REMEDIES, kept_schedule
 from tunebook.procedures.stability.seen import Limit, Seen
@@ -58,7 +59,7 @@ def answer(question: Question, subject: Subject, seen: Seen) -> tuple[Finding, t
 
 def undecided(question: Question, subject: Subject, made: Sweep) -> Finding:
     """The answer where the sweep does not end in a best rate."""
-    name, again = made.parameter, f"tunebook probe stability {subject.file}"
+    name = made.parameter
     if not made.values:
         return Finding(
             question,
@@ -73,8 +74,8 @@ def undecided(question: Question, subject: Subject, made: Sweep) -> Finding:
             question,
             Verdict.UNKNOWN,
             f"No {name} {tried} works.",
-            f"Look for a bug first; else begin lower: {again} "
-            f"--set {name}={shown(made.values[0] / 100)} --again",
+            "Look for a bug first; else begin lower: "
+            + anew(subject, {name: made.values[0] / 100}),
         )
     side = "lowest" if made.boundary == "low" else "highest"
     return Finding(
@@ -82,7 +83,7 @@ def undecided(question: Question, subject: Subject, made: Sweep) -> Finding:
         Verdict.UNKNOWN,
         f"The best {name}, {shown(made.best)}, is the {side} of those tried, {tried}: there is no "
         "telling what limits it.",
-        f"Begin there: {again} --set {name}={shown(made.best)} --again",
+        f"Begin there: {anew(subject, {name: made.best})}",
         numbers={"best": made.best},
     )
 

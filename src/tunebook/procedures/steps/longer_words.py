@@ -8,6 +8,7 @@ from typing import Final
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import listed
 from tunebook.diagnosis.phrases import shown
+from tunebook.procedures.commands import anew
 from tunebook.procedures.steps.longer import FACTORS, SEEDS, Gain, Longer, Rung
 from tunebook.procedures.steps.rates import FAR, Rates
 from tunebook.procedures.steps.words import FIRST_GUESS, NEVER_TUNE
@@ -31,12 +32,11 @@ MAY_HELP: Final = "more steps may still help"
 
 def answer(subject: Subject, made: Longer) -> Finding:
     """The fewest steps beyond which the study's own training gains nothing above noise."""
-    again = f"tunebook probe steps {subject.file}"
     if not made.rungs:
         return _unknown(
             f"At most {shown(made.longest)} steps are allowed, which leaves no room for twice the "
             f"first guess, {shown(made.guess)}: {MAY_HELP}.",
-            f"Allow more: {again} --longest {4 * made.guess} --again",
+            f"Allow more: {anew(subject, longest=4 * made.guess)}",
         )
     if not made.is_known:
         return _unknown(
@@ -47,7 +47,7 @@ def answer(subject: Subject, made: Longer) -> Finding:
         )
     have, steps = subject.steps, made.steps
     sentence = f"{_chosen(subject, made)}{_results(subject, made)}{_conclusion(made)}"
-    advice = [_further(made, again)] if made.may_gain else []
+    advice = [_further(subject, made)] if made.may_gain else []
     if have is not None and have < steps:
         verdict = Verdict.WATCH
         advice.insert(0, f"Give trials {shown(steps)} steps; they have {shown(have)}.")
@@ -128,10 +128,10 @@ def _conclusion(made: Longer) -> str:
     return f" The last doubling still {_gain(made.gain(last - 1, last), 's')}: {MAY_HELP}."
 
 
-def _further(made: Longer, again: str) -> str:
+def _further(subject: Subject, made: Longer) -> str:
     last = made.rungs[-1].steps
     if last < FACTORS[-1] * made.guess:
-        return f"Allow more: {again} --longest {2 * last} --again"
+        return f"Allow more: {anew(subject, longest=2 * last)}"
     return "Run the study, then ask again: when its good trials are best tells whether to go on."
 
 

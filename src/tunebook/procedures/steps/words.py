@@ -16,6 +16,7 @@ from tunebook.core.study import Budget
 from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.phrases import shown
 from tunebook.diagnosis.step_budget import step_budget
+from tunebook.procedures.commands import anew
 from tunebook.procedures.needs import remedy
 from tunebook.procedures.phrases import kept_schedule
 from tunebook.procedures.steps.fitted import Fitted
@@ -48,7 +49,7 @@ LONGER, SHORTER = 1.5, 0.25
 def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding, int | None]:
     """The steps that the training set takes, and the first guess that they make."""
     made, fit = found.sweep, found.fit
-    name, again = made.parameter, f"tunebook probe steps {subject.file}"
+    name = made.parameter
     if not made.values:
         return _unknown(
             question,
@@ -62,18 +63,18 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
         return _unknown(
             question,
             f"No {name} {tried} works.",
-            f"Look for a bug first; else begin lower: {again} "
-            f"--set {name}={shown(made.values[0] / 100)} --again",
+            "Look for a bug first; else begin lower: "
+            + anew(subject, {name: made.values[0] / 100}),
         )
     if found.interval is None:
-        return _not_fitted(question, found, again)
+        return _not_fitted(question, subject, found)
     if made.boundary is not None:
         side = "lowest" if made.boundary == "low" else "highest"
         return _unknown(
             question,
             f"The fastest {name}, {shown(made.best)}, is the {side} of those tried, {tried}: a "
             f"{'lower' if side == 'lowest' else 'higher'} one may need fewer steps.",
-            f"Begin there: {again} --set {name}={shown(made.best)} --again",
+            f"Begin there: {anew(subject, {name: made.best})}",
         )
     low, high = found.interval
     guess = rounded_up(high)
@@ -158,7 +159,7 @@ def rounded_up(steps: float) -> int:
     return math.ceil(steps / size - 1e-9) * size
 
 
-def _not_fitted(question: Question, found: Fitted, again: str) -> tuple[Finding, None]:
+def _not_fitted(question: Question, subject: Subject, found: Fitted) -> tuple[Finding, None]:
     made, fit = found.sweep, found.fit
     fitting, known = found.fitting
     if fitting:
@@ -167,7 +168,7 @@ def _not_fitted(question: Question, found: Fitted, again: str) -> tuple[Finding,
             f"At the best {made.parameter}, {shown(made.best or 0)}, {fitting} of "
             f"{counted(known, 'trial')} fit the training set ({fit.words}) in "
             f"{counted(found.most, 'step')}, the others do not: more steps are needed.",
-            f"Give it more: {again} --max-steps {2 * found.most} --again",
+            f"Give it more: {anew(subject, max_steps=2 * found.most)}",
         )
     best = (
         f"No {made.parameter} from {shown(made.values[0])} to {shown(made.values[-1])} fits the "
@@ -182,20 +183,20 @@ def _not_fitted(question: Question, found: Fitted, again: str) -> tuple[Finding,
             f"At the best {made.parameter}, {shown(made.best or 0)}, the training set is fitted "
             f"({fit.words}) at times within {counted(found.most, 'step')}, but not for good: more "
             "steps are needed.",
-            f"Give it more: {again} --max-steps {2 * found.most} --again",
+            f"Give it more: {anew(subject, max_steps=2 * found.most)}",
         )
     if found.is_falling:
         return _unknown(
             question,
             f"{best}; {left}, and still falls: more steps are needed.",
-            f"Give it more: {again} --max-steps {2 * found.most} --again",
+            f"Give it more: {anew(subject, max_steps=2 * found.most)}",
         )
     if made.boundary is not None:
         side = "lower" if made.boundary == "low" else "higher"
         return _unknown(
             question,
             f"{best}; {left}, and a {side} rate may do better.",
-            f"Begin there: {again} --set {made.parameter}={shown(made.best or 0)} --again",
+            f"Begin there: {anew(subject, {made.parameter: made.best or 0.0})}",
         )
     return _unknown(
         question,

@@ -1,0 +1,36 @@
+"""The command that asks a probe again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulated_probes import subject_of
+from tunebook.core.domains import Value
+from tunebook.core.knobs import Knobs
+from tunebook.procedures.commands import anew
+from tunebook.procedures.subjects import Subject
+
+KNOBS = Knobs(learning_rate="lr")
+
+
+def about(*options: tuple[str, Value], file: str = "", lr: float = 0.1) -> Subject:
+    made = subject_of({"lr": 0.1, "clip": None}, KNOBS, probe="clipping")
+    study = replace(made.study, file=file)
+    start = (("clip", None), ("lr", lr))
+    return Subject(replace(made.asked, about=study, options=options, start=start))
+
+
+def test_what_was_asked_is_asked_again() -> None:
+    command = anew(about(("off", 0.0), ("seeds", 5), ("steps", 300)), {"lr": 0.0123456})
+    # 5 seeds are what holds without being said.
+    assert command == (
+        "tunebook probe clipping STUDY.yaml --off 0.0 --steps 300 --set lr=0.01235 --again"
+    )
+
+
+def test_what_is_given_replaces_what_was() -> None:
+    subject = about(("seeds", 7), file="my study.yaml", lr=0.5)
+    assert anew(subject, seeds=14) == (
+        "tunebook probe clipping 'my study.yaml' --seeds 14 --set lr=0.5 --again"
+    )
+    assert anew(subject, {"lr": 10.0}).endswith("--seeds 7 --set lr=10 --again")
