@@ -147,7 +147,9 @@ def test_the_sheet() -> None:
 
 def test_the_stages_of_a_probe_stand_together() -> None:
     about = small_study(goal="Is b better?", file="small.yaml")
-    asked = Asked("variance", about, (("x", 0.1),), "trial 3 of small", (("seeds", 3),))
+    asked = Asked(
+        "variance", about, (("x", 0.1),), "trial 3 of small", (("seeds", 3),), selected=0.2
+    )
     stages = [
         replace(about, name=asked.stage(stage), goal=goal, asked=asked)
         for stage, goal in (("all", "How much?"), ("same", "Equal?"))
