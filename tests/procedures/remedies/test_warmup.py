@@ -25,6 +25,7 @@ from tunebook.core.space import Config, Fixed, Parameter, Role, Space
 from tunebook.core.study import Budget, Study
 from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.procedures.answers import Answer
+from tunebook.procedures.remedies.comparing import LEVEL
 from tunebook.procedures.remedies.warmup import probe
 from tunebook.storage.sqlite import BOOK, open_store
 from tunebook.studyfile import read
@@ -452,13 +453,16 @@ def test_its_healthy_twin(
 
 @pytest.mark.long
 @pytest.mark.parametrize("place", ["outside", "inside"])
-def test_a_residual_network_that_a_warm_up_cures_and_its_healthy_twin(
+def test_a_residual_network_that_a_warm_up_cures_and_its_stable_twin(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     place: str,
 ) -> None:
-    """With the normalisation outside the residual, and inside."""
+    """With the normalisation outside the residual it is unstable next to its best rate.
+
+    Inside, nothing is unstable, and a warm-up is better all the same, by a third of the loss.
+    """
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TUNEBOOK_DIR")
     monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "planted"))
@@ -467,12 +471,10 @@ def test_a_residual_network_that_a_warm_up_cures_and_its_healthy_twin(
     assert done.code == 0, done.err
     said = json.loads(done.out)
     found = {finding["question"]: finding for finding in said["findings"]}
-    if place == "inside":
-        assert found["probe-warmup"]["verdict"] == "good", found
-        assert said["proposal"] is None
-        return
     assert found["probe-warmup"]["verdict"] == "watch", found
-    assert found["probe-warmup-gain"]["numbers"]["p"] < 0.001
+    kinds = found["probe-warmup"]["numbers"].keys() & {"unstable", "worse"}
+    assert kinds == {"unstable" if place == "outside" else "worse"}, found
+    assert found["probe-warmup-gain"]["numbers"]["p"] < LEVEL
     assert read(Path("study.warmup.yaml")).space["warmup_steps"].source == Fixed(20)
 
 
