@@ -17,7 +17,7 @@ from commandline import Done, call, write_study
 from snapshots import check_snapshot
 from test_imports import HEAVY, loaded_by
 from tunebook import __version__
-from tunebook.app import cli
+from tunebook.app import cli, places
 
 # Mappings from names that users choose, not from names that we do.
 CHOSEN = {"fixed", "outcomes", "params", "setting", "metrics", "differences", "equal", "numbers"}
@@ -195,3 +195,14 @@ def test_an_output_that_cannot_be_written_is_told(
         )
     assert done.stderr == "Error: cannot write the output: No space left on device\n"
     assert done.returncode == 1
+
+
+def test_an_interrupted_command_says_so(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(places, "book_folder", interrupted)
+    done = call(capsys, "book")
+    assert (done.code, done.err) == (130, "Interrupted.\n")

@@ -337,6 +337,20 @@ def test_an_interrupted_probe_is_continued(here: Path) -> None:
     assert studies(here / BOOK) == STAGES
 
 
+def test_interrupted_between_two_stages_it_is_unfinished_too(
+    small: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(workflow, "run", interrupted)
+        left = ran(ask(small))
+    assert left.ending.interrupted and left.report is None
+    assert str(left) == "Interrupted. Probe again to continue."
+    assert ran(ask(small)).ending.done
+
+
 def test_a_killed_probe_is_continued(here: Path) -> None:
     write_probed(here, pause=0.1)
     process = start(here, "probe", "variance", "small.yaml", "--seeds", 3)

@@ -68,8 +68,11 @@ def main() -> None:
             sys.stdout.flush()
     except TunebookError as error:
         _leave(f"Error: {error}", MISTAKE)
-    except KeyboardInterrupt:
-        _leave("Interrupted.", INTERRUPTED)
+    except SystemExit as left:
+        # Of Ctrl-C, typer makes an exit code, and says nothing.
+        if left.__context__ and isinstance(left.__context__.__cause__, KeyboardInterrupt):
+            _leave("Interrupted.", INTERRUPTED)
+        raise
     except OSError as error:
         if not _output_fails():
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 
 from tunebook.storage.folders import usual_folder
@@ -11,6 +12,16 @@ from tunebook.storage.folders import usual_folder
 def book_folder(given: Path | str | None = None) -> Path:
     """The folder of the book: as given, or `TUNEBOOK_DIR`, or `.tunebook` here."""
     return Path(given) if given else usual_folder()
+
+
+def book_option(given: Path | str | None) -> str:
+    """The option that a further command needs to find the same book; nothing for the usual one.
+
+    >>> book_option(Path("my books")), book_option(None)
+    (" --dir 'my books'", '')
+    """
+    folder = book_folder(given)
+    return f" --dir {shlex.quote(str(folder))}" if folder != usual_folder() else ""
 
 
 def attempts_folder() -> Path | None:

@@ -26,6 +26,7 @@ from tunebook.execution.memory import free_bytes
 from tunebook.procedures import needs, starting, subjects
 from tunebook.procedures.answers import Answer, follow
 from tunebook.procedures.catalogue import Probe, named
+from tunebook.procedures.commands import other
 from tunebook.procedures.options import read_all
 from tunebook.procedures.subjects import Subject
 from tunebook.report.making import Report, assemble
@@ -165,6 +166,9 @@ def run(
             answer = follow(probe.begin(_subject(asked, folder), dict(asked.options)), run_stage)
     except _Unfinished as unfinished:
         return Probed(unfinished.ending)
+    except KeyboardInterrupt:
+        # Between two stages, where nothing runs; or by a third Ctrl-C.
+        return Probed(Ending(interrupted=True))
     before = _text_of(asked.about, file)
     proposed = proposal(asked.about, answer, folder, before)
     return Probed(Ending(), answer, report(last[-1], answer), proposed, before)
@@ -208,10 +212,11 @@ def replayed(results: Results, folder: Path) -> Report:
             raise _Unfinished(Ending(interrupted=True), study)
         return found
 
+    subject = _subject(asked, folder)
     try:
-        answer = follow(probe.begin(_subject(asked, folder), dict(asked.options)), at_hand)
+        answer = follow(probe.begin(subject, dict(asked.options)), at_hand)
     except _Unfinished as unfinished:
-        answer = Answer((_not_ended(probe, asked, str(unfinished)),))
+        answer = Answer((_not_ended(probe, subject, str(unfinished)),))
     return report(results, answer)
 
 
@@ -289,7 +294,7 @@ def _studies(folder: Path) -> tuple[Study, ...]:
 
 
 def _subject(asked: Asked, folder: Path) -> Subject:
-    return Subject(asked, _so_far(asked.about.name, folder))
+    return Subject(asked, _so_far(asked.about.name, folder), places.book_option(folder))
 
 
 def _so_far(name: str, folder: Path) -> Results | None:
@@ -305,11 +310,10 @@ def _is_complete(results: Results) -> bool:
     return len(results) >= planned and not pending
 
 
-def _not_ended(probe: Probe, asked: Asked, why: str) -> Finding:
-    file = asked.about.file or "STUDY.yaml"
+def _not_ended(probe: Probe, subject: Subject, why: str) -> Finding:
     return Finding(
         Question(f"probe-{probe.name}", probe.question, f"probe-{probe.name}"),
         Verdict.UNKNOWN,
         f"The probe has not come to its end: {why}.",
-        f"Continue it: tunebook probe {probe.name} {file}",
+        f"Continue it: {other(subject, probe.name)}",
     )

@@ -1,14 +1,16 @@
-"""The command that asks a probe again, from where it started."""
+"""The commands that a probe proposes: itself again from where it started, another, a look."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tunebook.core.domains import Value, same_value
+from tunebook.core.results import TrialRecord
 from tunebook.core.space import Config, Derived
 from tunebook.core.study import Asked
+from tunebook.core.trials import OutcomeKind
 from tunebook.procedures.options import OPTIONS
 from tunebook.procedures.starting import start
 from tunebook.procedures.subjects import Subject
@@ -24,7 +26,20 @@ def anew(subject: Subject, given: Config | None = None, **options: Value) -> str
     own = {n: v for n, v in asked.options if not same_value(v, usual.get(n))}
     short = {n: f"{v:.4g}" if isinstance(v, float) else v for n, v in (given or {}).items()}
     begun = written(asked, subject.file, {**own, **options}, {**given_of(asked), **short})
-    return f"{begun} --again"
+    return f"{begun}{subject.where} --again"
+
+
+def other(subject: Subject, probe: str) -> str:
+    """The command that asks another probe about the same study."""
+    return f"tunebook probe {probe} {shlex.quote(subject.file)}{subject.where}"
+
+
+def look(subject: Subject, records: Iterable[TrialRecord]) -> str:
+    """The command that shows one of several trials: the first that did not complete, if any."""
+    ordered = list(records)
+    lost = (r for r in ordered if r.outcome is None or r.outcome.kind is not OutcomeKind.COMPLETE)
+    trial = next(lost, ordered[0]).trial
+    return f"tunebook show {shlex.quote(trial.study)} {trial.number}{subject.where}"
 
 
 def written(asked: Asked, file: str, options: Mapping[str, Value], given: Config) -> str:

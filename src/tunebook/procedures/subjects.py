@@ -28,11 +28,13 @@ class Subject:
     """A study, and the configuration from which a procedure varies it.
 
     `asked` goes with every study that the procedure makes, so that the book can tell what it was.
-    `seen` is what the book has of the study itself: it may change an answer, never a stage.
+    `seen` is what the book has of the study itself: it may change an answer, never a stage. `where`
+    is the option by which commands that are proposed find the book, if it is not the usual one.
     """
 
     asked: Asked
     seen: Results | None = None
+    where: str = ""
 
     @property
     def study(self) -> Study:

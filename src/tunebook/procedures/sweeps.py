@@ -46,6 +46,11 @@ class Sweep:
     single: Mapping[float, tuple[float, ...]] = field(default_factory=dict)
 
     @property
+    def records(self) -> tuple[TrialRecord, ...]:
+        """All trials."""
+        return tuple(reading.record for found in self.readings.values() for reading in found)
+
+    @property
     def values(self) -> tuple[float, ...]:
         """Values of which something is known: not those whose trials broke for other reasons."""
         return tuple(value for value, score in self.scores.items() if not math.isnan(score))

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from simulated_batches import Machine, subject
-from simulated_probes import answered
+from simulated_probes import answered, results_of
+from simulated_remedies import BROKEN
 from tunebook.core.findings import Question, Verdict
 from tunebook.procedures.batch_size.probe import QUESTION, probe
 from tunebook.procedures.batch_size.size_words import untimed
-from tunebook.procedures.batch_size.tried import Trying
+from tunebook.procedures.batch_size.tried import Fate, Tried, Trying
 
 
 def sentence(machine: Machine, largest: int = 2048) -> str:
@@ -29,8 +30,11 @@ def test_a_rise_to_the_end_is_told() -> None:
 
 
 def test_nothing_that_fits_and_nothing_timed() -> None:
-    question = Question("probe-batch-size", "?", "batch-size")
-    found = untimed(question, Trying((), "1 failed (ValueError)"))
+    question, about = Question("probe-batch-size", "?", "batch-size"), subject()
+    study = about.stage("sizes-1", {"batch": [1]}, goal="?")
+    (record,) = results_of(study, lambda *_: BROKEN)
+    trying = Trying((Tried(1, Fate.FAILED, record),), "1 failed (ValueError)")
+    found = untimed(question, about, trying)
     assert found.verdict is Verdict.PROBLEM
     assert found.sentence == "No batch size works: 1 failed (ValueError)."
-    assert found.advice == "Look at the trial's log with tunebook show; mend the program."
+    assert found.advice == f"Look at it, tunebook show {study.name} 1; mend the program."

@@ -31,7 +31,7 @@ def nothing_to_cure(train: object, start: float = 0.03) -> Answer:
     def procedure() -> Procedure:
         edge = yield from find_edge(about, goal="?", steps=120)
         answer = not_to_be_cured(about, QUESTION, edge, "a warm-up")
-        assert answer.findings[1] == edge_finding(edge)
+        assert answer.findings[1] == edge_finding(about, edge)
         return answer
 
     return answered(procedure(), train)[0]  # type: ignore[arg-type]
@@ -55,6 +55,10 @@ def test_trials_that_all_broke_say_nothing_of_rates() -> None:
     first, edge = nothing_to_cure(lambda *_: BROKEN).findings
     assert (first.verdict, edge.verdict) == (Verdict.UNKNOWN, Verdict.UNKNOWN)
     assert edge.sentence.startswith("The trials of all of 7 learning rates broke")
+    assert edge.advice == (
+        "Look at one of them, tunebook show small.warmup.sweep 1; then probe again with "
+        "--retry-failed."
+    )
 
 
 def test_a_best_rate_at_the_end_is_unknown_and_where_to_begin() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from simulated_probes import results_of
-from simulated_remedies import KNOBS, Program, subject
+from simulated_remedies import BROKEN, KNOBS, Program, subject
 from tunebook.core.edits import Edit, SetBudget, SetParameter
 from tunebook.core.findings import Verdict
 from tunebook.core.objective import Metric
@@ -22,6 +22,7 @@ from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import judged, mean_loss, readings_of
 
 BETTER, SAME = Outcomes((0.1, 0.11, 0.12)), Outcomes((0.3, 0.31, 0.33))
+ENDED_LOW = replace(SAME, end="low")
 
 
 def edge(about: Subject) -> Edge:
@@ -60,12 +61,22 @@ def test_what_pays_is_proposed() -> None:
     )
 
 
-@pytest.mark.parametrize(("after", "verdict"), [(SAME, "good"), (Outcomes((0.1,)), "unknown")])
+@pytest.mark.parametrize(("after", "verdict"), [(SAME, "good"), (ENDED_LOW, "unknown")])
 def test_what_does_not_is_not(after: Outcomes, verdict: str) -> None:
     about = subject()
     answer = cured(about, edge(about), cure(about, 10, after))
     assert [finding.verdict.value for finding in answer.findings[:2]] == [verdict] * 2
     assert (answer.edits, answer.retune) == ((), ())
+
+
+def test_trials_of_a_comparison_that_broke_are_to_be_looked_at() -> None:
+    about = subject()
+    study = about.listed("compare-after-10u", [{}] * 3, goal="?", steps=60)
+    broken = readings_of(results_of(study, lambda *_: BROKEN))
+    answer = cured(about, edge(about), cure(about, 10, Outcomes((), 0, broken, broken=3)))
+    assert answer.findings[0].advice == (
+        f"Look at one of them, tunebook show {study.name} 1; then probe again with --retry-failed."
+    )
 
 
 def budget_edits(about: Subject, length: int, own: int = 0) -> list[Edit]:

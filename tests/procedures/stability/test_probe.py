@@ -140,6 +140,18 @@ def test_worse_without_rising_is_limited_elsewhere() -> None:
     assert found.verdict is Verdict.GOOD
     assert "limited elsewhere" in found.sentence
     assert "10 times that rate is unstable, which is no harm" in found.sentence
+    # Without a knob there is no warm-up to ask about.
+    assert found.advice == ""
+
+
+@pytest.mark.parametrize(("warmup", "sends"), [(0, True), (20, False)])
+def test_what_no_loss_shows_is_left_to_the_probe_of_warm_up(warmup: int, sends: bool) -> None:
+    knobs = replace(KNOBS, warmup_steps="warmup")
+    found = main(asked(simulated(worse_above=0.4), knobs, start={"warmup": warmup})[0])
+    assert "limited elsewhere, not by an instability that shows" in found.sentence
+    assert found.advice.endswith("a warm-up cures: tunebook probe warmup STUDY.yaml") == sends
+    stable = main(asked(simulated(flat=True), knobs, start={"warmup": warmup})[0])
+    assert stable.advice == ""
 
 
 def test_an_edge_that_results_do_not_improve_towards() -> None:

@@ -7,11 +7,13 @@ import math
 import pytest
 
 from simulated_probes import results_of, subject_of
+from simulated_remedies import BROKEN
 from tunebook.core.findings import Verdict
 from tunebook.core.knobs import Knobs
+from tunebook.core.objective import Metric
 from tunebook.procedures.stability.probe import QUESTION
 from tunebook.procedures.stability.words import lacking, undecided, unseen
-from tunebook.procedures.sweeps import Sweep
+from tunebook.procedures.sweeps import Sweep, judged, mean_loss
 
 SUBJECT = subject_of({"lr": 0.1}, Knobs(learning_rate="lr"))
 
@@ -30,13 +32,23 @@ def swept(scores: dict[float, float]) -> Sweep:
         ),
         ({0.1: 0.4, 0.2: 0.3}, "The best lr, 0.2, is the highest of those tried", "lr=0.2"),
         ({0.1: math.inf, 0.2: math.inf}, "No lr from 0.1 to 0.2 works.", "lr=0.001"),
-        ({0.1: math.nan}, "No trial ended: all of 1 rate broke for other reasons than lr.", "show"),
     ],
 )
 def test_no_best_rate_is_unknown(scores: dict[float, float], said: str, advice: str) -> None:
     found = undecided(QUESTION, SUBJECT, swept(scores))
     assert found.verdict is Verdict.UNKNOWN
     assert found.sentence.startswith(said) and advice in found.advice
+
+
+def test_rates_that_all_broke_are_to_be_looked_at() -> None:
+    study = SUBJECT.stage("sweep", {"lr": [0.1, 0.2]}, goal="?")
+    made = judged(results_of(study, lambda *_: BROKEN), "lr", mean_loss(Metric("valid/error")))
+    found = undecided(QUESTION, SUBJECT, made)
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.sentence == "No trial ended: all of 2 rates broke for other reasons than lr."
+    assert found.advice == (
+        f"Look at one of them, tunebook show {study.name} 1; then probe again with --retry-failed."
+    )
 
 
 def test_too_few_points_are_unknown_with_what_would_show_them() -> None:

@@ -43,7 +43,7 @@ def scatter(broken: int = 0) -> Scatter:
 
 def test_the_spread_by_source() -> None:
     """Standard deviations with their intervals: shares would not add up to the whole."""
-    found = words.spread(evidence(), scatter())
+    found = words.spread(SUBJECT, evidence(), scatter())
     assert found.verdict is Verdict.GOOD
     assert found.sentence == (
         "Over 6 seeds error is 0.3 on average, with a standard deviation of 0.01414 (0.008828 to "
@@ -57,7 +57,7 @@ def test_the_spread_by_source() -> None:
 
 def test_seeds_that_change_nothing_are_told() -> None:
     equal = Scatter.of([0.3] * 5, {})
-    found = words.spread(evidence([0.3] * 5), equal)
+    found = words.spread(SUBJECT, evidence([0.3] * 5), equal)
     assert found.verdict is Verdict.WATCH
     assert found.sentence == "5 runs with different seeds have exactly equal error."
     assert words.seeds(equal, 0.01, is_given=False) is None
@@ -65,14 +65,20 @@ def test_seeds_that_change_nothing_are_told() -> None:
 
 
 def test_a_configuration_that_diverges_with_some_seeds_is_a_problem() -> None:
-    found = words.spread(evidence(), scatter(broken=2))
+    found = words.spread(SUBJECT, evidence(), scatter(broken=2))
     assert found.verdict is Verdict.PROBLEM
     assert found.sentence.endswith("2 more runs diverged.")
+    assert found.advice == (
+        "A configuration must work with every seed: tunebook probe stability STUDY.yaml"
+    )
 
 
 def test_runs_with_equal_seeds_that_differ_are_told() -> None:
     shaken = Scatter.of(SPREAD, {}, [(0.3, 0.31), (0.3, 0.28), (0.31, 0.31)])
-    assert "Runs with equal seeds differ, too: 0.01" in words.spread(evidence(), shaken).sentence
+    assert (
+        "Runs with equal seeds differ, too: 0.01"
+        in words.spread(SUBJECT, evidence(), shaken).sentence
+    )
 
 
 def test_seeds_for_a_difference() -> None:
@@ -173,10 +179,10 @@ def test_unknown_sources_come_with_their_lines() -> None:
 
 def test_too_few_results_are_no_answer() -> None:
     nothing = gather(results_of(STUDY, lambda *_: DIVERGED))
-    found = words.no_results(nothing)
+    found = words.no_results(SUBJECT, nothing)
     assert found.verdict is Verdict.UNKNOWN
     assert found.sentence.startswith("Of 6 runs none came to a result:")
-    assert found.advice == f"See what happened: tunebook show {STUDY.name}"
+    assert found.advice == f"See what happened: tunebook show {STUDY.name} 1"
 
 
 def test_the_difference_of_interest_is_that_of_diagnosis_or_as_given() -> None:

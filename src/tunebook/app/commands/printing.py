@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -36,15 +34,6 @@ def note(text: str) -> None:
     """Tell someone who waits at a terminal what is going on."""
     if sys.stderr.isatty():
         typer.echo(text, err=True)
-
-
-def in_folder(folder: Path | None) -> str:
-    """The option that a further command needs, to find the same book.
-
-    >>> in_folder(Path("my books")), in_folder(None)
-    (" --dir 'my books'", '')
-    """
-    return f" --dir {shlex.quote(str(folder))}" if folder is not None else ""
 
 
 def word(ending: Ending) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 import typer
 
 from tunebook.app.commands.options import AsJson, Folder, Quiet
-from tunebook.app.commands.printing import exit_code, in_folder, print_json, word
+from tunebook.app.commands.printing import exit_code, print_json, word
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
 from tunebook.procedures.options import OPTIONS, Option
@@ -202,7 +202,7 @@ def _probe(name: str, options: Mapping[str, Value], common: Common) -> None:
         edits = {"proposal": str(target) if proposed else None, "retune": made.answer.retune}
         print_json({"probe": name, "start": asked.source, **edits, **machine.data(made.report)})
     elif not common.quiet:
-        _show(made, in_folder(common.folder))
+        _show(made, places.book_option(common.folder))
         for line in said:
             typer.echo(line)
 
@@ -224,6 +224,7 @@ def _show(made: Probed, where: str) -> None:
 
 
 def _tell_unfinished(made: Probed, name: str, common: Common) -> None:
+    from tunebook.app import places
     from tunebook.app.text import lines
 
     if common.as_json:
@@ -235,8 +236,8 @@ def _tell_unfinished(made: Probed, name: str, common: Common) -> None:
             "changed, or with --retry-failed.",
             err=True,
         )
-    again = f"tunebook probe {name} {shlex.quote(str(common.file))}{in_folder(common.folder)}"
-    typer.echo(f"To continue: {again}", err=True)
+    again = f"tunebook probe {name} {shlex.quote(str(common.file))}"
+    typer.echo(f"To continue: {again}{places.book_option(common.folder)}", err=True)
 
 
 def _values(given: list[str] | None) -> dict[str, Any]:

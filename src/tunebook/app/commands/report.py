@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tunebook.app.commands.options import AsJson, Folder
-from tunebook.app.commands.printing import in_folder, note, print_json
+from tunebook.app.commands.printing import note, print_json
 
 
 def report(
@@ -69,6 +69,6 @@ def report(
         from tunebook.app import tables
         from tunebook.report import terminal
 
-        tables.console().print(terminal.screen(made, in_folder(folder)))
+        tables.console().print(terminal.screen(made, places.book_option(folder)))
     for line in said:
         typer.echo(line, err=as_json or prints)

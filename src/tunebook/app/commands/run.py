@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tunebook.app.commands.options import AsJson, Folder, Quiet
-from tunebook.app.commands.printing import exit_code, in_folder, print_json, word
+from tunebook.app.commands.printing import exit_code, print_json, word
 
 if TYPE_CHECKING:
     from tunebook.running.loop import Ending
@@ -106,7 +106,7 @@ def run(
         from tunebook.app import tables
 
         tables.console().print(tables.study(data, most=20))
-        typer.echo(_farewell(ending, data, file, in_folder(folder)))
+        typer.echo(_farewell(ending, data, file, places.book_option(folder)))
     raise typer.Exit(_code(ending, data))
 
 

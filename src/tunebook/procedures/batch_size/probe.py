@@ -77,7 +77,8 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     plan = _plan(subject, options)
     trying = yield from try_sizes(subject, plan)
     if not trying.timed:
-        return Answer((untimed(QUESTION, trying),), pictures_batch.throughput(trying, None, None))
+        finding = untimed(QUESTION, subject, trying)
+        return Answer((finding,), pictures_batch.throughput(trying, None, None))
     measured = _measured(trying)
     watched = _nearest(trying, _current(subject)) or measured.recommended
     interval = logging_interval(watched.record.curves) or 1

@@ -9,7 +9,9 @@ from tunebook.diagnosis.phrases import percent
 from tunebook.procedures.batch_size.bottleneck import Measured
 from tunebook.procedures.batch_size.throughput_words import rate_text, seconds_text, size_text
 from tunebook.procedures.batch_size.tried import Fate, Trying
+from tunebook.procedures.commands import look
 from tunebook.procedures.needs import remedy
+from tunebook.procedures.subjects import Subject
 from tunebook.stats.throughput import STOPPED
 
 
@@ -54,7 +56,7 @@ def sizes_text(measured: Measured) -> str:
     return text
 
 
-def untimed(question: Question, trying: Trying) -> Finding:
+def untimed(question: Question, subject: Subject, trying: Trying) -> Finding:
     """The finding about sizes of which none could be timed."""
     if not trying.fitting:
         memory = any(tried.fate is Fate.OUT_OF_MEMORY for tried in trying.tried)
@@ -62,7 +64,7 @@ def untimed(question: Question, trying: Trying) -> Finding:
             question,
             Verdict.PROBLEM,
             f"No batch size works: {trying.ended}.",
-            "Look at the trial's log with tunebook show; "
+            f"Look at it, {look(subject, [tried.record for tried in trying.tried])}; "
             + ("give it more memory with --memory." if memory else "mend the program."),
         )
     return Finding(

@@ -13,7 +13,7 @@ from tunebook.core.representation import value_text
 from tunebook.core.space import Fixed
 from tunebook.diagnosis.phrases import percent, shown
 from tunebook.procedures.answers import Answer
-from tunebook.procedures.commands import anew
+from tunebook.procedures.commands import anew, other
 from tunebook.procedures.phrases import OTHER_REMEDIES
 from tunebook.procedures.remedies import pictures
 from tunebook.procedures.remedies.clipping_tried import Cure, Tried, is_too_much
@@ -24,6 +24,7 @@ from tunebook.procedures.remedies.edge_words import (
     InVain,
     edge_finding,
     gain_finding,
+    look_and_retry,
     paying,
     tune_first,
 )
@@ -83,7 +84,7 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
     drawn = _drawn(edge, cure.at, cure.tried)
     figures = (*drawn, *pictures.strip(GAIN, cure.found), *pictures.rates(edge))
     retune = (subject.name("learning_rate"),) if edits else ()
-    return Answer((first, gain, edge_finding(edge)), figures, tuple(edits), retune)
+    return Answer((first, gain, edge_finding(subject, edge)), figures, tuple(edits), retune)
 
 
 def not_cured(subject: Subject, edge: Edge, at: float, tried: Sequence[Tried]) -> Answer:
@@ -96,7 +97,7 @@ def not_cured(subject: Subject, edge: Edge, at: float, tried: Sequence[Tried]) -
             f"{_trouble(edge, at)} But no trial with clipping shows how it goes: they broke, or "
             "logged too little.",
         )
-        advice = "Look at one of them, tunebook show STUDY TRIAL; then probe with --retry-failed."
+        advice = look_and_retry(subject, [r.record for one in tried for r in one.readings])
     elif last.trouble == "":
         verdict, sentence = (
             Verdict.WATCH,
@@ -111,13 +112,14 @@ def not_cured(subject: Subject, edge: Edge, at: float, tried: Sequence[Tried]) -
             f"{_trouble(edge, at)} It stays so when clipped at {shown(last.threshold)}{why}.",
         )
         advice = (
-            "Warm the rate up, which may cure what clipping cannot: tunebook probe warmup "
-            f"{subject.file}. {OTHER_REMEDIES}"
+            "Warm the rate up, which may cure what clipping cannot: "
+            f"{other(subject, 'warmup')}. {OTHER_REMEDIES}"
         )
         if at != edge.best and not edge.is_promising:
             verdict, sentence, advice = Verdict.GOOD, f"{sentence} {NO_HARM}", ""
     finding = Finding(QUESTION, verdict, sentence, advice, numbers=numbers, method=METHOD)
-    return Answer((finding, edge_finding(edge)), (*_drawn(edge, at, tried), *pictures.rates(edge)))
+    pictured = (*_drawn(edge, at, tried), *pictures.rates(edge))
+    return Answer((finding, edge_finding(subject, edge)), pictured)
 
 
 def in_vain(at: float, tried: Tried) -> InVain:
@@ -144,7 +146,7 @@ def no_norms(subject: Subject, edge: Edge) -> Answer:
         "them.",
         f"Log {metric} at every step, as it is before clipping.",
     )
-    return Answer((finding, edge_finding(edge)), pictures.rates(edge))
+    return Answer((finding, edge_finding(subject, edge)), pictures.rates(edge))
 
 
 def _verdict(cure: Cure) -> Verdict:
@@ -193,7 +195,7 @@ def _courses(cure: Cure) -> str:
 
 def _advice(subject: Subject, cure: Cure) -> str:
     if cure.found.p is None:
-        return "Look at the trials of the comparison, and probe again with --retry-failed."
+        return look_and_retry(subject, cure.found.records)
     if cure.is_too_much:
         return f"Lower the learning rate instead: {_STRANGE}"
     if not cure.pays:

@@ -12,7 +12,7 @@ from tunebook.core.domains import Choice, Float, Int
 from tunebook.core.edits import SetParameter, widened
 from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
-from tunebook.core.results import Results
+from tunebook.core.results import Results, TrialRecord
 from tunebook.core.space import Config, Derived, Fixed
 from tunebook.core.study import Study
 from tunebook.diagnosis.phrases import shown
@@ -123,6 +123,11 @@ class Comparison:
     @property
     def broken(self) -> int:
         return self.before.broken + self.after.broken
+
+    @property
+    def records(self) -> tuple[TrialRecord, ...]:
+        """The trials of both."""
+        return tuple(r.record for one in (self.before, self.after) for r in one.readings)
 
     def __str__(self) -> str:
         if self.broken:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -10,9 +11,10 @@ from tunebook.charts.figures import Figure
 from tunebook.core.evidence import Reading
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import counted
+from tunebook.core.results import TrialRecord
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.answers import Answer
-from tunebook.procedures.commands import anew
+from tunebook.procedures.commands import anew, look, other
 from tunebook.procedures.remedies import pictures
 from tunebook.procedures.remedies.comparing import METHOD, Comparison, Outcomes
 from tunebook.procedures.remedies.edge import Edge
@@ -23,9 +25,6 @@ QUESTION: Final = Question(
     "probe-edge", "From which learning rate on is training unstable?", "optimization-failures"
 )
 NO_HARM: Final = "But results level off before that rate: a higher one would hardly help."
-_LOOK: Final = (
-    "Look at one of them, tunebook show STUDY TRIAL; then probe again with --retry-failed."
-)
 _BUG: Final = "Look for a bug in the program first."
 
 
@@ -43,13 +42,13 @@ class InVain:
     but: str = ""
 
 
-def edge_finding(edge: Edge) -> Finding:
+def edge_finding(subject: Subject, edge: Edge) -> Finding:
     """The best rate, and the smallest at which training is unstable."""
     rates, best, unstable = edge.sweep.values, edge.best, edge.unstable
     if not rates:
         count = counted(len(edge.sweep.broken), "learning rate")
         sentence = f"The trials of all of {count} broke for reasons that are not theirs."
-        advice = "Look at one of them, tunebook show STUDY TRIAL, and probe again."
+        advice = look_and_retry(subject, edge.sweep.records)
         return Finding(QUESTION, Verdict.UNKNOWN, sentence, advice)
     if best is None:
         sentence = f"No learning rate from {shown(rates[0])} to {shown(rates[-1])} works."
@@ -114,8 +113,7 @@ def not_to_be_cured(
             Verdict.WATCH,
             f"Training is unstable at the best learning rate already, {shown(best)} ({trouble}): "
             f"that is not what {remedied} is for, which opens higher rates.",
-            "Clip gradients, which cures outliers among them: tunebook probe clipping "
-            f"{subject.file}",
+            f"Clip gradients, which cures outliers among them: {other(subject, 'clipping')}",
             numbers={"best": best},
         )
     else:
@@ -131,13 +129,13 @@ def not_to_be_cured(
             numbers={"best": best},
         )
         if tried is not None:
-            finding = _tried_in_vain(finding, edge, tried)
+            finding = _tried_in_vain(subject, finding, edge, tried)
             drawn = {tried.remedied: tried.readings}
             figures = pictures.curves(edge, question, tried.at, tried.at, drawn)
-    return Answer((finding, edge_finding(edge)), (*figures, *pictures.rates(edge)))
+    return Answer((finding, edge_finding(subject, edge)), (*figures, *pictures.rates(edge)))
 
 
-def _tried_in_vain(finding: Finding, edge: Edge, tried: InVain) -> Finding:
+def _tried_in_vain(subject: Subject, finding: Finding, edge: Edge, tried: InVain) -> Finding:
     """The finding that there is nothing to cure, with what was tried all the same."""
     evidence = replace(
         finding,
@@ -151,13 +149,19 @@ def _tried_in_vain(finding: Finding, edge: Edge, tried: InVain) -> Finding:
             f"{shown(tried.at)} is worse, and the trials of {tried.remedied} there broke: whether "
             "it helps is not known."
         )
-        return replace(evidence, verdict=Verdict.UNKNOWN, sentence=sentence, advice=_LOOK)
+        advice = look_and_retry(subject, [reading.record for reading in tried.readings])
+        return replace(evidence, verdict=Verdict.UNKNOWN, sentence=sentence, advice=advice)
     said = (
         f" At {shown(tried.at)}, where results are worse, {tried.remedied} comes to "
         f"{edge.told(tried.readings)} on average{tried.but}; without it, the best rate has "
         f"{edge.told(edge.at_best)}."
     )
     return replace(evidence, sentence=finding.sentence + said)
+
+
+def look_and_retry(subject: Subject, records: Sequence[TrialRecord]) -> str:
+    """What to do about trials that broke."""
+    return f"Look at one of them, {look(subject, records)}; then probe again with --retry-failed."
 
 
 def paying(found: Comparison) -> Verdict:

@@ -13,6 +13,7 @@ from tunebook.core.space import Fixed
 from tunebook.core.study import Budget
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.answers import Answer
+from tunebook.procedures.commands import other
 from tunebook.procedures.phrases import OTHER_REMEDIES, kept_schedule
 from tunebook.procedures.remedies import pictures
 from tunebook.procedures.remedies.comparing import rate_edit
@@ -21,6 +22,7 @@ from tunebook.procedures.remedies.edge_words import (
     NO_HARM,
     edge_finding,
     gain_finding,
+    look_and_retry,
     paying,
     tune_first,
 )
@@ -84,7 +86,7 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
         *pictures.rates(edge),
     )
     retune = (subject.name("learning_rate"),) if edits else ()
-    return Answer((first, gain, edge_finding(edge)), figures, edits, retune)
+    return Answer((first, gain, edge_finding(subject, edge)), figures, edits, retune)
 
 
 def not_cured(
@@ -104,10 +106,10 @@ def not_cured(
             Verdict.UNKNOWN,
             f"Training is unstable from a learning rate of {shown(unstable)} on, but no trial with "
             f"a warm-up shows how it goes: they broke, or logged too little.{kept}",
-            "Look at one of them, tunebook show STUDY TRIAL; then probe again with --retry-failed.",
+            look_and_retry(subject, [r.record for one in every or tried for r in one.readings]),
             numbers=numbers,
         )
-        return Answer((finding, edge_finding(edge)), drawn)
+        return Answer((finding, edge_finding(subject, edge)), drawn)
     longest = max(tried, key=lambda one: one.steps)
     why = f" (at {shown(peak)}, {longest.trouble})" if longest.trouble else ""
     harm = "" if edge.is_promising else f" {NO_HARM}"
@@ -119,22 +121,22 @@ def not_cured(
         f"{harm}{kept}",
         ""
         if harm
-        else "Clip gradients, which may cure what a warm-up cannot: tunebook probe clipping "
-        f"{subject.file}. {OTHER_REMEDIES}",
+        else "Clip gradients, which may cure what a warm-up cannot: "
+        f"{other(subject, 'clipping')}. {OTHER_REMEDIES}",
         numbers=numbers,
         method=METHOD,
     )
-    return Answer((finding, edge_finding(edge)), drawn)
+    return Answer((finding, edge_finding(subject, edge)), drawn)
 
 
 def _advice(subject: Subject, cure: Cure) -> str:
     if cure.found.p is None:
-        return "Look at the trials of the comparison, and probe again with --retry-failed."
+        return look_and_retry(subject, cure.found.records)
     first = tune_first(subject, cure.found, cure.rate, cure.without)
     if first or not cure.found.is_better:
         return first or "Training with it is no better: keep what you have."
     if cure.trouble:
-        return f"Clip gradients as well: tunebook probe clipping {subject.file}"
+        return f"Clip gradients as well: {other(subject, 'clipping')}"
     name = subject.knobs.warmup_steps
     return (
         f"Set {name} to {cure.length}, in front of the schedule, and tune the learning rate again "

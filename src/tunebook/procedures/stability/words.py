@@ -11,7 +11,7 @@ from tunebook.core.representation import counted, listed
 from tunebook.core.results import Results
 from tunebook.diagnosis.judging import PROBLEM_BUDGET, WATCH_BUDGET
 from tunebook.diagnosis.phrases import shown
-from tunebook.procedures.commands import anew
+from tunebook.procedures.commands import anew, look, other
 from tunebook.procedures.needs import remedy
 from tunebook.procedures.phrases import OTHER_REMEDIES, kept_schedule
 from tunebook.procedures.stability.seen import Limit, Seen
@@ -45,7 +45,7 @@ def answer(question: Question, subject: Subject, seen: Seen) -> tuple[Finding, t
     if limit is Limit.ELSEWHERE:
         sentence = (
             f"{best}. Twice that rate trains without rising, and ends worse: the rate is limited "
-            f"elsewhere, not by instability.{_further(seen)}{_lost(seen)}"
+            f"elsewhere, not by an instability that shows.{_further(seen)}{_lost(seen)}"
         )
     else:
         sentence = (
@@ -53,8 +53,14 @@ def answer(question: Question, subject: Subject, seen: Seen) -> tuple[Finding, t
             f"instability does not limit the rate.{_further(seen)}{_lost(seen)}"
         )
     edits = _wider(subject, seen)
-    advice = f"Search {name} from {edits[0].source}. {edits[0].because}" if edits else ""
-    return _finding(question, Verdict.GOOD, f"{sentence}{kept}", advice, seen), edits
+    todo = [f"Search {name} from {edits[0].source}. {edits[0].because}"] if edits else []
+    has_none = subject.knobs.warmup_steps is not None and not subject.value("warmup_steps")
+    if limit is Limit.ELSEWHERE and has_none:
+        todo.append(
+            "The first steps at a higher rate may do harm that shows in the result alone, which a "
+            f"warm-up cures: {other(subject, 'warmup')}"
+        )
+    return _finding(question, Verdict.GOOD, f"{sentence}{kept}", " ".join(todo), seen), edits
 
 
 def undecided(question: Question, subject: Subject, made: Sweep) -> Finding:
@@ -66,7 +72,8 @@ def undecided(question: Question, subject: Subject, made: Sweep) -> Finding:
             Verdict.UNKNOWN,
             f"No trial ended: all of {counted(len(made.broken), 'rate')} broke for other reasons "
             f"than {name}.",
-            "Look at one of them: tunebook show STUDY TRIAL; and run the probe again.",
+            f"Look at one of them, {look(subject, made.records)}; then probe again with "
+            "--retry-failed.",
         )
     tried = f"from {shown(made.values[0])} to {shown(made.values[-1])}"
     if made.best is None:
@@ -138,7 +145,7 @@ def _unstable(seen: Seen, best: str, limit: Limit) -> tuple[Verdict, str]:
 
 def _remedies(subject: Subject, limit: Limit) -> str:
     """The remedies in the order in which they are worth trying."""
-    warmup, clipping = (f"tunebook probe {name} {subject.file}" for name in ("warmup", "clipping"))
+    warmup, clipping = (other(subject, name) for name in ("warmup", "clipping"))
     if limit is Limit.EARLY:
         first = f"Warm the rate up: {warmup}. If that does not help, clip gradients: {clipping}."
     else:

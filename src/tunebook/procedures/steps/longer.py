@@ -17,7 +17,7 @@ import numpy as np
 from tunebook.core.domains import Value
 from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
-from tunebook.core.results import Results
+from tunebook.core.results import Results, TrialRecord
 from tunebook.core.study import Study
 from tunebook.procedures.steps.rates import Rates, compared, is_far
 from tunebook.procedures.subjects import Subject
@@ -100,6 +100,11 @@ class Longer:
             return None
         least = ROUNDING * float(np.max(np.abs(a[both])))
         return Gain(float(np.mean(differences)), error, least)
+
+    @property
+    def records(self) -> tuple[TrialRecord, ...]:
+        """The trials of all lengths."""
+        return tuple(reading.record for rung in self.rungs for reading in rung.readings)
 
     @property
     def is_known(self) -> bool:

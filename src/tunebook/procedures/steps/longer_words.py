@@ -8,7 +8,7 @@ from typing import Final
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import listed
 from tunebook.diagnosis.phrases import shown
-from tunebook.procedures.commands import anew
+from tunebook.procedures.commands import anew, look, other
 from tunebook.procedures.steps.longer import FACTORS, SEEDS, Gain, Longer, Rung
 from tunebook.procedures.steps.rates import FAR, Rates
 from tunebook.procedures.steps.words import FIRST_GUESS, NEVER_TUNE
@@ -42,8 +42,8 @@ def answer(subject: Subject, made: Longer) -> Finding:
         return _unknown(
             f"Too few trials of the study's own configuration came to an end, of {_each(made)}: "
             f"{MAY_HELP}.",
-            "Look at one of them: tunebook show STUDY TRIAL. If it diverged, look for a learning "
-            "rate that works first: tunebook probe stability.",
+            f"Look at one of them: {look(subject, made.records)}. If it diverged, look for a "
+            f"learning rate that works first: {other(subject, 'stability')}.",
         )
     have, steps = subject.steps, made.steps
     sentence = f"{_chosen(subject, made)}{_results(subject, made)}{_conclusion(made)}"

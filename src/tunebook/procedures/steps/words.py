@@ -16,7 +16,7 @@ from tunebook.core.study import Budget
 from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.phrases import shown
 from tunebook.diagnosis.step_budget import step_budget
-from tunebook.procedures.commands import anew
+from tunebook.procedures.commands import anew, look
 from tunebook.procedures.needs import remedy
 from tunebook.procedures.phrases import kept_schedule
 from tunebook.procedures.steps.fitted import Fitted
@@ -55,7 +55,7 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
             question,
             f"No trial logged {fit.metric}: all of {counted(len(made.broken), 'rate')} broke, or "
             "the program does not log it.",
-            f"Look at one of them: tunebook show STUDY TRIAL. To have it logged, "
+            f"Look at one of them: {look(subject, made.records)}. To have it logged, "
             f"{remedy('train_error', subject.study)}.",
         )
     tried = f"from {shown(made.values[0])} to {shown(made.values[-1])}"

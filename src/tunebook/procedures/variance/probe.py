@@ -46,7 +46,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     evidence = gather(everything)
     # Not by standing: an outlier among equal runs is part of their scatter.
     if len(everything.ranked()) < 2:
-        return Answer((words.no_results(evidence),))
+        return Answer((words.no_results(subject, evidence),))
     alone: dict[str, tuple[float, ...]] = {}
     for knob, name in varied.items():
         values = {name: _seeds(subject, knob, "alone", seeds)}
@@ -63,7 +63,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
 def _answer(subject: Subject, evidence: Evidence, scatter: Scatter, given: float | None) -> Answer:
     interest = words.interesting(evidence, given)
     found = [
-        words.spread(evidence, scatter),
+        words.spread(subject, evidence, scatter),
         words.seeds(scatter, interest, given is not None),
         words.selection(subject, scatter),
         words.unknown_sources(subject, scatter, NEEDS),

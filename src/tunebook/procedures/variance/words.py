@@ -14,6 +14,7 @@ from tunebook.core.representation import counted, listed
 from tunebook.diagnosis.effects import share_of_value
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures import needs
+from tunebook.procedures.commands import look, other
 from tunebook.procedures.needs import Need
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.variance.scatter import Scatter
@@ -45,18 +46,18 @@ def interesting(evidence: Evidence, given: float | None) -> float | None:
     return given if given is not None else share_of_value(evidence)
 
 
-def no_results(evidence: Evidence) -> Finding:
+def no_results(subject: Subject, evidence: Evidence) -> Finding:
     runs, results = len(evidence.readings), len(evidence.ranked)
     return Finding(
         VARIANCE,
         Verdict.UNKNOWN,
         f"Of {counted(runs, 'run')} {results or 'none'} came to a result: nothing can be said of "
         "their scatter.",
-        f"See what happened: tunebook show {evidence.study.name}",
+        f"See what happened: {look(subject, evidence.results)}",
     )
 
 
-def spread(evidence: Evidence, scatter: Scatter) -> Finding:
+def spread(subject: Subject, evidence: Evidence, scatter: Scatter) -> Finding:
     """The standard deviation, and what comes from where: that results scatter is no fault."""
     metric = evidence.objective.metric.name
     total, runs = scatter.total, len(scatter.values)
@@ -76,7 +77,7 @@ def spread(evidence: Evidence, scatter: Scatter) -> Finding:
     if scatter.broken:
         verdict = Verdict.PROBLEM
         said.append(f"{counted(scatter.broken, 'more run')} diverged.")
-        advice = "A configuration must work with every seed: see tunebook probe stability."
+        advice = f"A configuration must work with every seed: {other(subject, 'stability')}"
     return Finding(
         VARIANCE,
         verdict,
