@@ -57,7 +57,7 @@ ASKED = {
     "variance": ("digits", "mnist1d"),
 }
 # Those that are asked about where --tasks names them.
-FURTHER = {probe: ("mnist1d",) for probe in ("batch-size", "to-goal", "steps", "stability")}
+FURTHER = dict.fromkeys(("batch-size", "to-goal", "steps", "stability"), ("mnist1d",))
 
 CASES: Mapping[str, Callable[[Bench, str], Row]] = {
     "batch-size": batch_size,
