@@ -102,7 +102,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("probes", nargs="*", metavar="PROBE", help=f"of {', '.join(CASES)}")
     parser.add_argument("--tasks", nargs="+", default=[], help=f"of {', '.join(STEPS)}")
-    parser.add_argument("--seeds", type=int, default=5, help="fresh seeds of each side: 5, and 20 of digits")
+    parser.add_argument(
+        "--seeds", type=int, default=5, help="fresh seeds of each side: 5, and 20 of digits"
+    )
     parser.add_argument("--steps", type=int, help="steps of a trial, to try this out")
     asked = parser.parse_args()
     for given, known in ((asked.probes, CASES), (asked.tasks, STEPS)):

@@ -21,7 +21,7 @@ from tunebook.core.study import Asked, Study
 from tunebook.core.trials import FromSequence, Outcome, OutcomeKind, Trial
 from tunebook.diagnosis import questions
 from tunebook.diagnosis.gathering import gather
-from tunebook.report.making import Comparison, Report, assemble
+from tunebook.report.making import Comparison, Report, Stage, Whole, assemble
 
 MADE = datetime(2026, 3, 4, 12, 30)
 HOSTILE = (
@@ -146,7 +146,13 @@ def probed(*keys: str) -> Report:
     asked = Asked("variance", study(), (("dropout", 0.1),), "trial 3 of model")
     evidence = gather(records(replace(of, asked=asked)))
     pictures = [figure(key, f"Picture of {key}") for key in keys]
-    return assemble(evidence, PROBES, pictures, made=MADE, version="1.2.3")
+    stages = (
+        Stage("model.variance.same", "Are equal runs equal?", {"complete": 12}),
+        Stage("model.variance.all", "How much do results vary?", {"complete": 7, "infeasible": 1}),
+    )
+    changes = ("@@ -2 +2 @@", "-dropout: 0.1", "+dropout: 0.2")
+    whole = Whole(stages, changes, ("learning_rate",))
+    return assemble(evidence, PROBES, pictures, made=MADE, version="1.2.3", whole=whole)
 
 
 def compared() -> Report:
@@ -174,7 +180,15 @@ def hostile() -> Report:
     other = assemble(gather(records(of)), (good,))
     comparison = Comparison(other, (image, script), (figure("three", markup, turned),))
     evidence = gather(records(of))
-    return assemble(evidence, (finding, good), pictures, comparison=comparison, version=script)
+    whole = Whole((Stage(image, markup, {script: 1}),), (f"+{script}", turned), (quotes,))
+    return assemble(
+        evidence,
+        (finding, good),
+        pictures,
+        comparison=comparison,
+        version=script,
+        whole=whole,
+    )
 
 
 _numbers = st.dictionaries(texts, st.floats(), max_size=2)

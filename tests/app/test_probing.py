@@ -218,12 +218,25 @@ def test_a_report_on_a_probe_that_has_not_ended_says_how_to_continue(small: Stud
     assert finding.advice == "Continue it: tunebook probe variance small.yaml"
 
 
+def test_changes_are_shown_with_a_line_around_them() -> None:
+    assert probing.changes("a\nb\nc\nd", "a\nb\nC\nd") == (
+        "@@ -2,3 +2,3 @@",
+        " b",
+        "-c",
+        "+C",
+        " d",
+    )
+    # Without a file, the whole is new.
+    assert probing.changes(None, "a\nb") == ("a", "b")
+    assert probing.changes("a", None) == ()
+
+
 def test_a_report_counts_as_infeasible_what_the_probe_does(small: Study) -> None:
     """Where a probe goes results are bad, and one that is far from the others is a result."""
     stage = probing.Subject(ask(small)).listed("all", [{}] * 12, goal="?")
     values = iter([1.0, 1.1, 0.9, 1.0, 1.05, 0.95, 1.02, 0.98, 1.0, 1.1, 90.0, 100.0])
     results = results_of(stage, lambda *_: {"valid/error": [next(values)]})
-    report = probing.report(results, Answer(()))
+    report = probing.report(results, Answer(()), [results])
     assert {row.standing for row in report.rows} == {Standing.MEASURED}
     assert "infeasible" not in str(report)
 

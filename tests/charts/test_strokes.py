@@ -55,8 +55,8 @@ def test_bars_of_a_timeline_lie_in_their_row() -> None:
 
 def test_whiskers_stand_upright_and_lie_beside_names() -> None:
     mark = Intervals(array(2), array(1.4), array(0), array(4))
-    assert drawn(mark) == ["  | ", "  | ", "  o ", "  | "]
-    assert drawn(mark, NAMES)[1] == "--o-"
+    assert drawn(mark) == ["  | ", "  | ", "  O ", "  | "]
+    assert drawn(mark, NAMES)[1] == "--O-"
 
 
 def test_tiles_deepen_with_their_value() -> None:
@@ -65,9 +65,23 @@ def test_tiles_deepen_with_their_value() -> None:
 
 
 def test_rules_cross_the_panel_where_they_are_within_it() -> None:
-    assert drawn(Rule(2.0, "x")) == ["  | "] * 4
+    assert drawn(Rule(2.0, "x")) == ["  : "] * 4
+    assert drawn(Rule(2.0, "x", dashed=False)) == ["  | "] * 4
     assert drawn(Rule(2.0, "y"))[2] == "----"
     assert drawn(Rule(9.0, "y")) == ["    "] * 4
+
+
+def test_rules_leave_what_was_drawn_before() -> None:
+    raster = Raster.blank(4, 4, plain=True)
+    marks = (Rule(2.0, "x"), Points(array(2), array(0)), Points(array(2), array(4), 1))
+    for mark in sorted(marks, key=depth):
+        draw(raster, mark, AT, PLAIN, several=False)
+    assert raster.lines() == ["  # ", "  : ", "  : ", "  . "]
+
+
+def test_a_line_beyond_the_edge_bears_no_character() -> None:
+    x = np.linspace(0, 4, 9)
+    assert "#" not in "".join(drawn(Line(x, x * 0 + 9, 1), several=True))
 
 
 def test_bands_show_their_edges() -> None:

@@ -117,19 +117,24 @@ def test_any_report_fits(report: Report) -> None:
 def test_the_answers_of_a_probe_are_told_in_full() -> None:
     lines = terminal.text(probed()).splitlines()
     assert lines == [
-        "model.variance.all",
+        "model.variance",
         "How much do results vary?",
         "judged   best valid/error, lower is better",
-        "trials   in this stage of the probe, 8 trials ended: 7 complete, 1 infeasible",
+        "trials   20 trials in 2 stages: 19 complete, 1 infeasible",
         "",
         "no problem, 1 to watch, 1 unknown, 1 good",
         "! watch    It takes 40 seeds.",
-        "✓ good     The standard deviation is 0.01.",
-        "? unknown  sources: The split is not named.",
+        "? unknown  The split is not named.",
         "           → Write 'seed: 0' under fixed.",
+        "✓ good     The standard deviation is 0.01.",
         "",
-        "Next:  Write 'seed: 0' under fixed.",
-        "More:  tunebook report model.variance.all --html report.html",
+        "Proposed changes of the study",
+        "  @@ -2 +2 @@",
+        "  -dropout: 0.1",
+        "  +dropout: 0.2",
+        "To be tuned again after that: learning_rate",
+        "",
+        "More:  tunebook report model.variance --html report.html",
     ]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.metadata import version
@@ -29,7 +30,7 @@ from tunebook.procedures.catalogue import Probe, named
 from tunebook.procedures.commands import other
 from tunebook.procedures.options import read_all
 from tunebook.procedures.subjects import Subject
-from tunebook.report.making import Report, assemble
+from tunebook.report.making import Report, Stage, Whole, assemble
 from tunebook.running.loop import Ending
 from tunebook.sampling import sampler_for
 from tunebook.stats.threads import one_thread
@@ -141,7 +142,7 @@ def run(
     `file` is where the study is now: the book has only where it was when the probe was begun.
     """
     probe = named(asked.procedure)
-    last: list[Results] = []
+    stages: list[Results] = []
 
     def run_stage(study: Study) -> Results:
         alone = study.name.rpartition(".")[2].startswith(probe.timed) if probe.timed else False
@@ -158,7 +159,7 @@ def run(
             ) from None
         if not ending.done:
             raise _Unfinished(ending, study)
-        last.append(results)
+        stages.append(results)
         return results
 
     try:
@@ -171,23 +172,38 @@ def run(
         return Probed(Ending(interrupted=True))
     before = _text_of(asked.about, file)
     proposed = proposal(asked.about, answer, folder, before)
-    return Probed(Ending(), answer, report(last[-1], answer), proposed, before)
+    made = report(stages[-1], answer, stages, changes(before, proposed))
+    return Probed(Ending(), answer, made, proposed, before)
 
 
-def report(results: Results, answer: Answer) -> Report:
-    """The report on the last stage of a probe, with the probe's own answers.
+def report(
+    results: Results, answer: Answer, stages: Sequence[Results], changed: Sequence[str] = ()
+) -> Report:
+    """The report on a probe, with the trials of one of its stages.
 
     What counts as infeasible is what the procedures take for it: see `sweeps.readings_of`.
     """
     asked = results.study.asked
     study = results.study if asked is None else _titled(results.study, asked)
+    known = (Stage(one.study.name, one.study.goal, one.counts()) for one in stages)
     return assemble(
         gather(replace(results, study=study), far_out=False),
         answer.findings,
         answer.figures,
         made=datetime.now().astimezone(),
         version=version("tunebook"),
+        whole=Whole(tuple(known), tuple(changed), answer.retune),
     )
+
+
+def changes(before: str | None, after: str | None) -> tuple[str, ...]:
+    """The lines in which a proposed study file differs, with one around them; all without one."""
+    if after is None:
+        return ()
+    if before is None:
+        return tuple(after.splitlines())
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=1, lineterm="")
+    return tuple(lines)[2:]
 
 
 def _titled(study: Study, asked: Asked) -> Study:
@@ -202,6 +218,8 @@ def replayed(results: Results, folder: Path) -> Report:
         raise StudyError(f"{results.study.name} is not a stage of a probe")
     probe = named(asked.procedure)
 
+    stages: list[Results] = []
+
     def at_hand(study: Study) -> Results:
         try:
             found = workflow.results(study.name, folder)
@@ -210,6 +228,7 @@ def replayed(results: Results, folder: Path) -> Report:
         # Another version may ask otherwise: then what is in the book answers nothing.
         if not _is_complete(found) or found.study.difference(study):
             raise _Unfinished(Ending(interrupted=True), study)
+        stages.append(found)
         return found
 
     subject = _subject(asked, folder)
@@ -217,7 +236,9 @@ def replayed(results: Results, folder: Path) -> Report:
         answer = follow(probe.begin(subject, dict(asked.options)), at_hand)
     except _Unfinished as unfinished:
         answer = Answer((_not_ended(probe, subject, str(unfinished)),))
-    return report(results, answer)
+    before = _text_of(asked.about, asked.about.file)
+    proposed = proposal(asked.about, answer, folder, before)
+    return report(results, answer, stages, changes(before, proposed))
 
 
 def _text_of(study: Study, file: str) -> str | None:

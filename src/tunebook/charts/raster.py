@@ -60,6 +60,12 @@ class Raster:
         across, down = np.clip(x[known], 0, 1), np.clip(y[known], 0, 1)
         self.characters[_cells(down, rows), _cells(across, columns)] = character
 
+    def is_empty(self) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
+        """Where there is neither a character nor a dot, by row and column of characters."""
+        rows, columns = self.characters.shape
+        blocks = self.dots.reshape(rows, -1, columns, self.dots.shape[1] // columns)
+        return np.asarray((self.characters == "") & ~blocks.any(axis=(1, 3)))
+
     def write(self, row: int, column: int, text: str) -> None:
         """A text from a place to the right, as far as there is room."""
         room = self.characters.shape[1] - column

@@ -31,18 +31,44 @@ class Characters:
     """What a drawing is made of."""
 
     points: str
+    means: str
     shades: str
     levels: str
     cross: str
     upright: str
+    dashed: str
     flat: str
     corner: str
     tick_below: str
     tick_left: str
 
 
-RICH = Characters("●■▲◆▼+◀★", "█▒░▓", " ░▒▓█", "\N{MULTIPLICATION SIGN}", "│", "─", "└", "┬", "┤")
-PLAIN = Characters("o#^*v+<@", "#%=&", " .:*#", "x", "|", "-", "+", "+", "+")
+RICH = Characters(
+    points="●■▲◆▼+◀★",
+    means="○□△◇▽⊕◁☆",
+    shades="█▒░▓",
+    levels=" ░▒▓█",
+    cross="\N{MULTIPLICATION SIGN}",
+    upright="│",
+    dashed="┊",
+    flat="─",
+    corner="└",
+    tick_below="┬",
+    tick_left="┤",
+)
+PLAIN = Characters(
+    points="o#^*v+<@",
+    means="O%AXV&(Q",
+    shades="#%=&",
+    levels=" .:*#",
+    cross="x",
+    upright="|",
+    dashed=":",
+    flat="-",
+    corner="+",
+    tick_below="+",
+    tick_left="+",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +87,8 @@ class Places:
 
 
 def depth(mark: Mark) -> int:
-    """Fills lie below lines, lines below points, points below words."""
-    kinds = (Tiles, Bars, Band, Rule, Line, Intervals, Points, Text)
+    """Fills lie below lines, lines below points, points below words; rules fill what is left."""
+    kinds = (Tiles, Bars, Band, Line, Intervals, Points, Text, Rule)
     return next(i for i, kind in enumerate(kinds) if isinstance(mark, kind))
 
 
@@ -75,14 +101,16 @@ def symbol_of(mark: Mark, use: Characters, several: bool) -> str:
             dots = mark.group == 0 and mark.weight != "strong" and not mark.hollow
             return "" if dots else use.points[mark.group % len(use.points)]
         case Intervals():
-            return use.points[mark.group % len(use.points)]
+            return use.means[mark.group % len(use.means)]
         case Line():
             marked = several and mark.weight != "faint"
             return use.points[mark.group % len(use.points)] if marked else ""
         case Bars():
             return use.shades[mark.group % len(use.shades)] if mark.group else ""
         case Rule():
-            return use.upright if mark.along == "x" else use.flat
+            if mark.along == "y":
+                return use.flat
+            return use.dashed if mark.dashed else use.upright
         case _:
             return ""
 
@@ -126,7 +154,9 @@ def _line(raster: Raster, mark: Line, at: Places, symbol: str) -> None:
     if symbol:
         # The character of the group now and then along the line, each group at other columns.
         where = (np.arange(0, 1, 12 / raster.size[1]) + 0.03 * (mark.group % 8 + 1)) % 1.0
-        raster.put(where, _height_at(where, x, y), symbol)
+        height = _height_at(where, x, y)
+        # Where a line is beyond the edge there is nothing to mark.
+        raster.put(where, np.where((height >= 0) & (height <= 1), height, np.nan), symbol)
 
 
 def _height_at(where: Floats, x: Floats, y: Floats) -> Floats:
@@ -143,10 +173,12 @@ def _rule(raster: Raster, mark: Rule, at: Places, symbol: str) -> None:
     if not 0 <= place <= 1:
         return
     rows, columns = raster.size
+    along = np.zeros((rows, columns), dtype=np.bool_)
     if mark.along == "x":
-        raster.characters[:, min(int(place * columns), columns - 1)] = symbol
+        along[:, min(int(place * columns), columns - 1)] = True
     else:
-        raster.characters[min(int(place * rows), rows - 1), :] = symbol
+        along[min(int(place * rows), rows - 1), :] = True
+    raster.characters[along & raster.is_empty()] = symbol
 
 
 def _intervals(raster: Raster, mark: Intervals, at: Places, use: Characters, symbol: str) -> None:

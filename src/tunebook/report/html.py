@@ -21,6 +21,7 @@ from tunebook.core.representation import (
     one_line,
     value_text,
 )
+from tunebook.core.space import Config
 from tunebook.report import pairing, wording
 from tunebook.report.making import Report, Row
 
@@ -46,6 +47,7 @@ def page(report: Report) -> str:
             pictures=[figure for figure in report.figures if figure.key not in shown],
             trials=_trials(report),
             columns=_columns(report),
+            fixed=_fixed(report),
         )
     )
 
@@ -53,7 +55,7 @@ def page(report: Report) -> str:
 def framed(report: Report) -> str:
     """The document in a frame, for notebooks: neither one's styles reach the other's."""
     return (
-        f'<iframe title="Report on {escape(one_line(report.study.name))}" sandbox="" '
+        f'<iframe title="Report on {escape(one_line(report.name))}" sandbox="" '
         'style="width:100%;height:42rem;border:1px solid #8888;border-radius:6px;resize:vertical" '
         f'srcdoc="{escape(page(report))}"></iframe>'
     )
@@ -76,6 +78,7 @@ def _templates() -> Environment:
         "number": number,
         "value": lambda value: _shown(value_text(value)),
         "drawn": _drawn,
+        "verbatim": _verbatim,
     }
     environment.globals |= {"wording": wording, "Verdict": Verdict, "style": Markup(_style())}
     return environment
@@ -90,6 +93,16 @@ def _shown(text: str) -> Markup:
     """A text of others on one line: isolated, harmless, and with places where it may break."""
     pieces = (escape(piece) for piece in _SEPARATORS.split(one_line(text)))
     return Markup("<bdi>{}</bdi>").format(Markup("<wbr>").join(pieces))
+
+
+def _verbatim(line: str) -> Markup:
+    """A line of a file: harmless, with its indent."""
+    return Markup("<bdi>{}</bdi>").format("".join(c if c.isprintable() else "?" for c in line))
+
+
+def _fixed(report: Report) -> Config:
+    """The values under which what is said holds."""
+    return dict(report.study.asked.start) if report.study.asked is not None else report.fixed
 
 
 def _drawn(figure: Figure) -> Markup:

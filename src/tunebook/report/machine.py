@@ -2,7 +2,7 @@
 
 | key | holds |
 | --- | --- |
-| `study`, `goal`, `file` | which study it is |
+| `study`, `goal`, `file` | which study or probe it is |
 | `objective` | `metric`, `better`, `reduction`, `over`, `constraints` |
 | `state` | `running`, `unfinished` or `finished` |
 | `trials`, `planned`, `outcomes` | how many there are, will be, and ended in which way |
@@ -11,6 +11,8 @@
 | `findings[].claims` | what was tested, each with its `p` (null: seen, not inferred) |
 | `best`, `settings`, `fixed` | the best trials, the best of each setting, what all share |
 | `pictures` | `key`, `title`, `sentence`, `note` and the numbers as `columns` and `rows` |
+| `stages` | the studies of a probe, each with its `outcomes`; `trials` are those of the last |
+| `changes`, `retune` | the study file that a probe proposes, as a difference; what to tune again |
 | `comparison` | the other study's report, and the `differences`; null without one |
 
 JSON has no NaN: what is not finite is text, `"nan"` or `"inf"`.
@@ -33,7 +35,7 @@ def data(report: Report) -> Data:
     """Everything that a report says, in types that JSON has."""
     objective, comparison = report.objective, report.comparison
     return {
-        "study": report.study.name,
+        "study": report.name,
         "goal": report.study.goal,
         "file": report.study.file or None,
         "version": report.version,
@@ -63,6 +65,12 @@ def data(report: Report) -> Data:
         ],
         "fixed": report.fixed,
         "pictures": [_figure(figure) for figure in report.figures],
+        "stages": [
+            {"stage": stage.name, "goal": stage.goal, "outcomes": dict(stage.outcomes)}
+            for stage in report.whole.stages
+        ],
+        "changes": list(report.whole.changes),
+        "retune": list(report.whole.retune),
         "comparison": {
             "differences": list(comparison.differences),
             "pictures": [_figure(figure) for figure in comparison.figures],

@@ -53,6 +53,28 @@ class Arm:
     best: Row | None
 
 
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One study of a probe as its report shows it."""
+
+    name: str
+    goal: str
+    outcomes: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What the report on a probe rests on and leads to.
+
+    `changes` are the lines of the difference between the study's file and the one that is
+    proposed; `retune` names what must be tuned again after that.
+    """
+
+    stages: tuple[Stage, ...] = ()
+    changes: tuple[str, ...] = ()
+    retune: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Another study beside the one that a report is about, under the same objective."""
@@ -67,7 +89,8 @@ class Report:
     """What a study has to say at one moment.
 
     Findings are in order, worst first. `rows` are all trials by number, `best` those with the best
-    results; `planned` is how many trials there will be, where that is known.
+    results; `planned` is how many trials there will be, where that is known. On a probe, `study` is
+    a stage, whose trials they are, and `whole` tells of the others.
     """
 
     study: Study
@@ -82,6 +105,13 @@ class Report:
     comparison: Comparison | None = None
     made: datetime | None = None
     version: str = ""
+    whole: Whole = Whole()
+
+    @property
+    def name(self) -> str:
+        """The study, or the probe that it is a stage of."""
+        asked = self.study.asked
+        return self.study.name if asked is None else asked.stage("").removesuffix(".")
 
     @property
     def tally(self) -> dict[Verdict, int]:
@@ -115,10 +145,15 @@ class Report:
 
     @property
     def raised(self) -> tuple[Finding, ...]:
-        """What is told in full: what speaks against the study and, of a probe, its answers."""
+        """What is told in full: what speaks against the study; of a probe, all its answers."""
         if self.is_of_probe:
-            return self.with_verdict(Verdict.PROBLEM, Verdict.WATCH, Verdict.GOOD)
+            return self.findings
         return self.with_verdict(Verdict.PROBLEM, Verdict.WATCH)
+
+    @property
+    def unknown(self) -> tuple[Finding, ...]:
+        """Questions that the trials cannot answer."""
+        return () if self.is_of_probe else self.with_verdict(Verdict.UNKNOWN)
 
     @property
     def calm(self) -> tuple[Finding, ...]:
@@ -132,7 +167,7 @@ class Report:
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{count} {verdict}" for verdict, count in self.tally.items() if count)
-        return f"Report({self.study.name}, {counts or 'no findings'})"
+        return f"Report({self.name}, {counts or 'no findings'})"
 
     def _repr_html_(self) -> str:
         from tunebook.report import html
@@ -174,6 +209,7 @@ def assemble(
     comparison: Comparison | None = None,
     made: datetime | None = None,
     version: str = "",
+    whole: Whole | None = None,
 ) -> Report:
     """A report from its parts."""
     study = evidence.study
@@ -199,6 +235,7 @@ def assemble(
         comparison,
         made,
         version,
+        whole or Whole(),
     )
 
 

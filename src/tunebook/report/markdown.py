@@ -17,13 +17,14 @@ from tunebook.core.representation import (
     value_text,
 )
 from tunebook.report import wording
-from tunebook.report.making import Comparison, Report
+from tunebook.report.making import Comparison, Report, Stage, Whole
 
 MOST_ROWS: Final = 20
 # What Markdown or HTML would take for something else. An underscore within a word is harmless.
 _SPECIAL: Final = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|(?<=www)\.|:(?=//)|@")
 # What begins a heading, a list or a line under a heading.
 _LEADING: Final = re.compile(r"^(\d*)(?=[#+\-=]|(?<=\d)[.)](?:\s|$))")
+_TICKS: Final = re.compile(r"`+")
 _FILE_NAME: Final = re.compile(r"[^\w.\-]+")
 
 
@@ -32,14 +33,18 @@ def document(report: Report, pictures: str | None = None) -> str:
     parts = [*_head(report), *_findings(report)]
     if report.best and not report.is_of_probe:
         parts += ["## Best trials", _best(report)]
-    if len(report.arms) > 1:
+    if report.whole.changes:
+        parts += ["## Proposed changes of the study", *_proposed(report.whole)]
+    if report.is_of_probe:
+        parts += ["## Stages", _stages(report.whole.stages)] if report.whole.stages else []
+    elif len(report.arms) > 1:
         parts += ["## Settings", _arms(report)]
     if report.comparison:
         parts += list(_comparison(report, report.comparison, pictures))
     if report.figures:
         parts.append("## Pictures")
         parts += [part for figure in report.figures for part in _figure(figure, pictures)]
-    if report.fixed:
+    if report.fixed and not report.is_of_probe:
         fixed = [(name, value_text(value)) for name, value in report.fixed.items()]
         parts += ["## Fixed values", "The conclusions hold under these values."]
         parts.append(table(("parameter", "value"), fixed))
@@ -88,7 +93,7 @@ def _row(cells: Sequence[str], *, clean: bool = True) -> str:
 
 
 def _head(report: Report) -> Iterator[str]:
-    yield f"# Report on {plain(report.study.name)}"
+    yield f"# Report on {plain(report.name)}"
     if report.study.goal:
         yield plain(report.study.goal)
     if wording.answer(report):
@@ -115,7 +120,7 @@ def _findings(report: Report) -> Iterator[str]:
         yield wording.NO_FINDINGS
         return
     yield f"**{wording.tally(report)}**"
-    for finding in (*report.raised, *report.with_verdict(Verdict.UNKNOWN)):
+    for finding in (*report.raised, *report.unknown):
         yield from _finding(finding)
     if report.calm:
         rows = [(finding.question.text, finding.sentence) for finding in report.calm]
@@ -162,6 +167,22 @@ def _arms(report: Report) -> str:
             for arm in report.arms
         ],
     )
+
+
+def _proposed(whole: Whole) -> Iterator[str]:
+    # A fence of more backticks than any line has.
+    longest = max(
+        (len(found) for line in whole.changes for found in _TICKS.findall(line)), default=0
+    )
+    fence = "`" * max(longest + 1, 3)
+    yield "\n".join([f"{fence}diff", *whole.changes, fence])
+    if whole.retune:
+        yield f"To be tuned again after that: {plain(', '.join(whole.retune))}."
+
+
+def _stages(stages: Sequence[Stage]) -> str:
+    rows = [(stage.name, stage.goal, counts_text(stage.outcomes)) for stage in stages]
+    return table(("stage", "asks", "trials"), rows)
 
 
 def _comparison(report: Report, comparison: Comparison, pictures: str | None) -> Iterator[str]:

@@ -11,16 +11,17 @@ from rich.table import Table
 from rich.text import Text
 
 from tunebook.charts import textual
-from tunebook.charts.figures import Band, Figure, Intervals, Line, Points, Rule
+from tunebook.charts.figures import Band, Figure, Intervals, Line, Panel, Points, Rule
 from tunebook.core.findings import Verdict
 from tunebook.core.representation import config_text, counts_text, number, one_line
 from tunebook.report import pairing, wording
-from tunebook.report.making import Comparison, Report, Row
+from tunebook.report.making import Comparison, Report, Row, Whole
 
 WIDTH: Final = 80
 MOST_SHOWN: Final = 5
 # Of a study the picture of its worst finding is enough; those of a probe are its answer.
 MOST_PICTURES: Final = 3
+MOST_PANELS: Final = 2
 PLOT_HEIGHT: Final = 7
 _STYLES: Final = {
     Verdict.PROBLEM: "bold red",
@@ -53,7 +54,7 @@ def screen(report: Report, where: str = "") -> RenderableType:
     `where` is the option with which further commands find the same book.
     """
     parts = [_header(report), _findings(report)]
-    parts += [_titled(figure.title, _plot(figure)) for figure in chosen(report)]
+    parts += [_titled(figure.title, *_plots(figure)) for figure in chosen(report)]
     if len(report.arms) > 1 and not report.is_of_probe:
         parts.append(_titled("Settings", _arms(report)))
     # The trials of a probe are no rivals: what they say is in its answers.
@@ -61,6 +62,8 @@ def screen(report: Report, where: str = "") -> RenderableType:
         parts.append(_titled("Best trials", _best(report)))
     if report.comparison:
         parts.append(_comparison(report, report.comparison))
+    if report.whole.changes:
+        parts.append(_proposed(report.whole))
     parts.append(_farewell(report, where))
     return Group(*(piece for part in parts for piece in (part, Text(""))), fit=True)
 
@@ -84,20 +87,35 @@ def _suits_text(figure: Figure, of_probe: bool = False) -> bool:
     Those of a probe are few, and may have whiskers.
     """
     kinds = (Points, Line, Band, Rule, *((Intervals,) if of_probe else ()))
-    return len(figure.panels) == 1 and all(
-        isinstance(mark, kinds) for mark in figure.panels[0].marks
-    )
+    few = len(figure.panels) <= (MOST_PANELS if of_probe else 1)
+    return few and all(isinstance(m, kinds) for panel in figure.panels for m in panel.marks)
 
 
-def _plot(figure: Figure) -> Text:
-    drawn = textual.text(figure.panels[0], WIDTH - 4, PLOT_HEIGHT)
+def _plots(figure: Figure) -> list[Text]:
+    return [_plot(panel) for panel in figure.panels]
+
+
+def _plot(panel: Panel) -> Text:
+    drawn = textual.text(panel, WIDTH - 4, PLOT_HEIGHT)
     safe = "".join(c if c.isprintable() or c == "\n" else "?" for c in drawn)
     return Text(safe, no_wrap=True, overflow="crop")
 
 
+def _proposed(whole: Whole) -> Group:
+    lines = [Text(f"  {_safe(line)}") for line in whole.changes]
+    if whole.retune:
+        lines.append(Text(f"To be tuned again after that: {one_line(', '.join(whole.retune))}"))
+    return _titled("Proposed changes of the study", *lines)
+
+
+def _safe(line: str) -> str:
+    """A line of a file as it is, its indent included; a tab is four blanks."""
+    return "".join(c if c.isprintable() else "?" for c in line.expandtabs(4))
+
+
 def _header(report: Report) -> RenderableType:
     study = report.study
-    lines = [Text(one_line(study.name), style="bold")]
+    lines = [Text(one_line(report.name), style="bold")]
     if study.goal:
         lines.append(Text(one_line(study.goal)))
     grid = _grid(7)
@@ -181,9 +199,10 @@ def _comparison(report: Report, comparison: Comparison) -> RenderableType:
 
 
 def _farewell(report: Report, where: str) -> RenderableType:
-    name = one_line(report.study.name)
+    name = one_line(report.name)
     grid = _grid(5)
-    advice = wording.first_advice(report)
+    # Of a probe, every answer has its advice with it.
+    advice = "" if report.is_of_probe else wording.first_advice(report)
     if advice:
         grid.add_row(Text("Next:", style="bold"), advice)
     grid.add_row("More:", f"tunebook report {name} --html report.html{where}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -11,7 +12,7 @@ from tunebook.core.objective import Objective
 from tunebook.core.representation import config_text, counted, counts_text, number, one_line
 from tunebook.core.space import Derived
 from tunebook.diagnosis.phrases import numbered
-from tunebook.report.making import Comparison, Report, Row
+from tunebook.report.making import Comparison, Report, Row, Stage
 
 # Never colour alone: a mark and the word.
 MARKS: Final = {
@@ -49,13 +50,20 @@ def state(report: Report) -> str:
     goal = f" of {report.planned}" if report.planned and report.planned != done else ""
     ended = f"{done}{goal} trial{'' if done == 1 and not goal else 's'} ended"
     parts = f"{ended}: {counts_text(report.outcomes)}" if report.rows else "no trials yet"
-    if report.is_of_probe:
-        parts = f"in this stage of the probe, {parts}"
+    if report.whole.stages:
+        return _of_stages(report.whole.stages)
     by_value = sum(r.standing is Standing.INFEASIBLE for r in report.rows)
     by_value -= report.outcomes.get("infeasible", 0)
     if by_value > 0:
         parts += f"; {by_value} of the complete count as infeasible"
     return parts
+
+
+def _of_stages(stages: Sequence[Stage]) -> str:
+    """`63 trials in 12 stages: 60 complete, 3 infeasible`."""
+    outcomes = sum((Counter(stage.outcomes) for stage in stages), Counter[str]())
+    counts = f"{counted(outcomes.total(), 'trial')} in {counted(len(stages), 'stage')}"
+    return f"{counts}: {counts_text(outcomes)}"
 
 
 def verdicts(report: Report) -> str:
@@ -110,8 +118,7 @@ def question(finding: Finding) -> str:
     >>> question(Finding(Question("search-space", "Large enough?", ""), Verdict.GOOD, "Yes."))
     'search space'
     """
-    # That it is a probe's is said above.
-    return finding.question.key.removeprefix("probe-").replace("-", " ")
+    return finding.question.key.replace("-", " ")
 
 
 def answer(report: Report) -> str:
@@ -127,7 +134,7 @@ def first_advice(report: Report) -> str:
     Where nothing is wrong, the study's own question comes before what was not recorded.
     """
     unknown = sorted(
-        report.with_verdict(Verdict.UNKNOWN),
+        report.unknown,
         key=lambda finding: finding.question.key not in LEARNT,
     )
     advised = (finding for finding in (*report.raised, *unknown) if finding.advice)
@@ -198,7 +205,7 @@ def verdict(finding: Finding) -> str:
 def unknown(report: Report) -> list[tuple[str, str]]:
     """What is not known and what would make it known; questions with the same advice together."""
     groups: dict[str, list[Finding]] = {}
-    for finding in report.with_verdict(Verdict.UNKNOWN):
+    for finding in report.unknown:
         groups.setdefault(finding.advice or finding.sentence, []).append(finding)
     return [
         (one_line(f"{', '.join(map(question, group))}: {group[0].sentence}"), group[0].advice)

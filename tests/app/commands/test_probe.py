@@ -48,7 +48,8 @@ def test_a_probe_says_where_it_starts_and_what_it_found(
     assert done.code == 0
     lines = done.out.splitlines()
     assert lines[0] == "Starts from the values of small, and x=0.25 as given."
-    assert lines[1] == "small.variance.same"
+    assert lines[1] == "small.variance"
+    assert lines[5] == "trials   9 trials in 3 stages: 9 complete"
     assert lines[2].startswith("How much do results vary with the seed")
     assert max(map(len, lines)) <= 80
     assert lines[-1].startswith("Wrote page.html")
@@ -120,7 +121,7 @@ def test_a_proposal_is_written_and_shown(small: Path, capsys: pytest.CaptureFixt
     done = call(capsys, "probe", "variance", "small.yaml")
     assert done.code == 0
     assert (
-        "Proposed changes of the study:\n"
+        "Proposed changes of the study\n"
         "  @@ -5,3 +5,4 @@\n"
         "   nuisance:\n"
         "  -  x: {linear: [0, 1]}  # what is tuned\n"
@@ -128,8 +129,13 @@ def test_a_proposal_is_written_and_shown(small: Path, capsys: pytest.CaptureFixt
         "  +  x: {linear: [0, 2]}  # what is tuned\n"
         "   fixed:\n"
         "To be tuned again after that: x\n"
-        "Wrote small.variance.yaml, the study with what is proposed.\n"
     ) in done.out
+    assert done.out.endswith(
+        "\nWrote small.variance.yaml, the study with what is proposed. To run it: "
+        "tunebook run small.variance.yaml\n"
+    )
+    # The report from the book has them, too.
+    assert "  +  x: {linear: [0, 2]}" in call(capsys, "report", "small.variance").out
     assert small.read_text() == before
     assert read(Path("small.variance.yaml")).space["x"].source == Float(0, 2)
     data = json.loads(call(capsys, "probe", "variance", "small.yaml", "-o", "b.yaml", "--json").out)
@@ -153,11 +159,11 @@ def test_a_probe_continued_from_another_folder_changes_the_file_it_is_given(
     again = call(capsys, "probe", "variance", "../small.yaml", *book, "-o", "out.yaml")
     assert again.code == 0, again.err
     assert Path("out.yaml").read_text() == kept
-    changes = "Proposed changes of the study:\n"
-    assert (
-        again.out.partition(changes)[2].splitlines()[:-1]
-        == first.out.partition(changes)[2].splitlines()[:-1]
-    )
+    shown = [
+        done.out.partition("Proposed changes of the study\n")[2].partition("More:")[0]
+        for done in (first, again)
+    ]
+    assert shown[0] and shown[0] == shown[1]
     Path("small.yaml").unlink()
     without = call(capsys, "probe", "variance", "../small.yaml", *book, "-o", "out.yaml")
     assert without.code == 0, without.err

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import shlex
 from collections.abc import Callable, Mapping
@@ -195,32 +194,22 @@ def _probe(name: str, options: Mapping[str, Value], common: Common) -> None:
     said = reporting.write(made.report, common.html)
     if proposed is not None:
         start.write_text(target, proposed)
-        said.append(f"Wrote {target}, the study with what is proposed.")
+        run = f"tunebook run {shlex.quote(str(target))}{places.book_option(common.folder)}"
+        said.append(f"Wrote {target}, the study with what is proposed. To run it: {run}")
     if common.as_json:
         from tunebook.report import machine
 
-        edits = {"proposal": str(target) if proposed else None, "retune": made.answer.retune}
-        print_json({"probe": name, "start": asked.source, **edits, **machine.data(made.report)})
+        proposal = str(target) if proposed else None
+        begun = {"probe": name, "start": asked.source, "proposal": proposal}
+        print_json({**begun, **machine.data(made.report)})
     elif not common.quiet:
-        _show(made, places.book_option(common.folder))
+        from tunebook.app import tables
+        from tunebook.report import terminal
+
+        where = places.book_option(common.folder)
+        tables.console().print(terminal.screen(made.report, where))
         for line in said:
             typer.echo(line)
-
-
-def _show(made: Probed, where: str) -> None:
-    from tunebook.app import tables
-    from tunebook.report import terminal
-
-    if made.report is not None:
-        tables.console().print(terminal.screen(made.report, where))
-    if made.proposal is not None and made.before is not None:
-        before, after = made.before.splitlines(), made.proposal.splitlines()
-        changes = list(difflib.unified_diff(before, after, n=1, lineterm=""))
-        typer.echo("Proposed changes of the study:")
-        for line in changes[2:]:
-            typer.echo(f"  {line}")
-    if made.answer is not None and made.answer.retune:
-        typer.echo(f"To be tuned again after that: {', '.join(made.answer.retune)}")
 
 
 def _tell_unfinished(made: Probed, name: str, common: Common) -> None:
