@@ -136,5 +136,8 @@ def test_answers_of_a_probe_have_paragraphs() -> None:
     text = markdown.document(probed())
     assert "The standard deviation is 0.01." in text
     assert "## Best trials" not in text
+    assert "## Proposed changes of the study\n\n- @@ -2" in text.replace("\\", "")
+    assert "To be tuned again after that: learning_rate." in text
+    assert "| model.variance.same | Are equal runs equal? | 12 complete |" in text
     assert "at most 5% of reports" not in text
     assert "at most 5% of reports" in markdown.document(by_hand())

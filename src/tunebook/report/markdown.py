@@ -24,7 +24,6 @@ MOST_ROWS: Final = 20
 _SPECIAL: Final = re.compile(r"[\\`*\[\]|~$]|(?<![^\W_])_|_(?![^\W_])|(?<=www)\.|:(?=//)|@")
 # What begins a heading, a list or a line under a heading.
 _LEADING: Final = re.compile(r"^(\d*)(?=[#+\-=]|(?<=\d)[.)](?:\s|$))")
-_TICKS: Final = re.compile(r"`+")
 _FILE_NAME: Final = re.compile(r"[^\w.\-]+")
 
 
@@ -170,12 +169,7 @@ def _arms(report: Report) -> str:
 
 
 def _proposed(whole: Whole) -> Iterator[str]:
-    # A fence of more backticks than any line has.
-    longest = max(
-        (len(found) for line in whole.changes for found in _TICKS.findall(line)), default=0
-    )
-    fence = "`" * max(longest + 1, 3)
-    yield "\n".join([f"{fence}diff", *whole.changes, fence])
+    yield "\n".join(f"- {plain(line)}" for line in whole.changes)
     if whole.retune:
         yield f"To be tuned again after that: {plain(', '.join(whole.retune))}."
 

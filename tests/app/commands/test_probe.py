@@ -49,7 +49,7 @@ def test_a_probe_says_where_it_starts_and_what_it_found(
     lines = done.out.splitlines()
     assert lines[0] == "Starts from the values of small, and x=0.25 as given."
     assert lines[1] == "small.variance"
-    assert lines[5] == "trials   9 trials in 3 stages: 9 complete"
+    assert lines[5].rstrip() == "trials   9 trials in 3 stages: 9 complete"
     assert lines[2].startswith("How much do results vary with the seed")
     assert max(map(len, lines)) <= 80
     assert lines[-1].startswith("Wrote page.html")
