@@ -19,10 +19,12 @@ from tunebook.core.errors import StudyChanged, StudyError, TunebookError
 from tunebook.core.evidence import Standing
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.protocols import Program
-from tunebook.core.representation import titled, value_text
+from tunebook.core.representation import counted, listed, titled, value_text
 from tunebook.core.results import Results
 from tunebook.core.study import Asked, Study
+from tunebook.diagnosis.design import versions_of
 from tunebook.diagnosis.gathering import gather
+from tunebook.diagnosis.questions import CODE
 from tunebook.execution.memory import free_bytes
 from tunebook.procedures import needs, starting, subjects
 from tunebook.procedures.answers import Answer, follow
@@ -118,7 +120,9 @@ def ask(
             number,
             first.selected,
         )
-    changed = _difference(before, about, chosen, given)
+    analysed = {option.name for option in probe.options if option.is_of_answer}
+    trained = {name: value for name, value in chosen.items() if name not in analysed}
+    changed = _difference(before, about, trained, given)
     if changed:
         raise StudyChanged(
             f"the probe {name} of {study.name} has been begun otherwise:\n"
@@ -126,7 +130,8 @@ def ask(
             + "\nEither put that back, to continue it, or begin anew with --again",
             changed,
         )
-    return before
+    asked_now = {name: value for name, value in chosen.items() if name in analysed}
+    return replace(before, options=tuple(sorted({**dict(before.options), **asked_now}.items())))
 
 
 def run(
@@ -185,15 +190,34 @@ def report(
     """
     asked = results.study.asked
     study = results.study if asked is None else _titled(results.study, asked)
+    findings = (*answer.findings, *_mixed_code(stages))
     known = (Stage(one.study.name, one.study.goal, one.counts()) for one in stages)
     return assemble(
         gather(replace(results, study=study), far_out=False),
-        answer.findings,
+        findings,
         answer.figures,
         made=datetime.now().astimezone(),
         version=version("tunebook"),
         whole=Whole(tuple(known), tuple(changed), answer.retune),
     )
+
+
+def _mixed_code(stages: Sequence[Results]) -> tuple[Finding, ...]:
+    """What to say where the code changed between trials that are compared with one another."""
+    versions = versions_of(record for results in stages for record in results)
+    if len(versions) < 2:
+        return ()
+    groups = sorted(versions.items(), key=lambda pair: -len(pair[1]))
+    said = [f"{counted(len(numbers), 'trial')} ran {one}" for one, numbers in groups]
+    finding = Finding(
+        CODE,
+        Verdict.WATCH,
+        f"The code changed during the probe: {listed(said)}. If that can touch results, what is "
+        "said here mixes two programs.",
+        "Look at what changed; if it can touch results, begin anew with --again.",
+        numbers={"versions": float(len(versions))},
+    )
+    return (finding,)
 
 
 def changes(before: str | None, after: str | None) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 
 from tunebook.core.evidence import Evidence
 from tunebook.core.findings import Claim, Finding, Verdict
@@ -27,14 +28,8 @@ LENGTHS = frozenset(
 
 def code(evidence: Evidence) -> Finding:
     """Whether all trials ran the same code."""
-    versions: dict[Code, list[int]] = defaultdict(list)
-    mixed = []
-    for record in evidence.results:
-        ran = _codes(record)
-        for one in ran:
-            versions[one].append(record.trial.number)
-        if len(ran) > 1:
-            mixed.append(record.trial.number)
+    versions = versions_of(evidence.results)
+    mixed = [r.trial.number for r in evidence.results if len(_codes(r)) > 1]
     if not versions:
         return unknown(
             CODE,
@@ -56,6 +51,15 @@ def code(evidence: Evidence) -> Finding:
         numbers={"versions": len(versions)},
     )
     return finding(CODE, [claim], "")
+
+
+def versions_of(records: Iterable[TrialRecord]) -> dict[Code, list[int]]:
+    """Which code was run by which trials, by their numbers."""
+    found: dict[Code, list[int]] = defaultdict(list)
+    for record in records:
+        for one in _codes(record):
+            found[one].append(record.trial.number)
+    return found
 
 
 def one_question(evidence: Evidence) -> Finding:

@@ -24,7 +24,8 @@ class Option:
 
     Where it must be `above` a value, it has no least one. A `default` is kept with what a probe was
     asked; one that depends on the study is None, and the help tells it. A `reader` makes a value of
-    what is no number, or refuses it.
+    what is no number, or refuses it. One that `is_of_answer` changes no trial, and may be given
+    anew at any time.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Option:
     default: int | None = None
     reader: Callable[[object], Value] | None = None
     above: float | None = None
+    is_of_answer: bool = False
 
     def read(self, probe: str, value: object) -> Value:
         """The value as it is kept, if it is one of this option's."""
@@ -156,6 +158,7 @@ OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
             "D",
             "The difference that is to be seen [default: a hundredth of what is left].",
             above=0.0,
+            is_of_answer=True,
         ),
     ),
     "batch-size": (

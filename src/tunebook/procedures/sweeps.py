@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
+from tunebook.core.curves import Floats
 from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results, TrialRecord
@@ -163,7 +164,11 @@ def judged(results: Results, parameter: str, judge: Judge) -> Sweep:
     # What is good is what is compared: far from it, results differ more from seed to seed.
     good = working[: max(LEAST_GOOD, math.ceil(len(working) / 2))]
     single = {v: tuple(judge((reading,)) for reading in found) for v, found in readings.items()}
-    return Sweep(parameter, readings, scores, _noise([single[v] for v in good]), single)
+    near = [single[value] for value in good]
+    effects = _seed_effects(near)
+    fair = {v: score - _luck(single[v], effects) for v, score in scores.items()}
+    noise = _noise(near)
+    return Sweep(parameter, readings, fair, noise.error if noise else None, single)
 
 
 def promise(made: Sweep, multiple: float) -> float:
@@ -178,13 +183,16 @@ def promise(made: Sweep, multiple: float) -> float:
     near = [value for value in working if made.best is not None and value <= made.best]
     table = [made.single.get(value, ()) for value in near[-LEAST_GOOD:]]
     scores = np.array([made.scores[value] for value in working])
-    if np.all(scores > 0.0) and all(one > 0.0 for row in table for one in row):
-        scores, table = np.log(scores), [tuple(map(math.log, row)) for row in table]
-    noise, freedom = _noise(table), (len(table) - 1) * (min(map(len, table), default=0) - 1)
-    if made.best is None or noise is None or freedom < 1:
+    known = [one for row in table for one in row if math.isfinite(one)]
+    if np.all(scores > 0.0) and all(one > 0.0 for one in known):
+        # A trial that broke has no result, and its log is none either.
+        scores = np.log(scores)
+        table = [tuple(math.log(x) if math.isfinite(x) else x for x in row) for row in table]
+    noise = _noise(table)
+    if made.best is None or noise is None:
         return 0.5
     at = np.log(working)
-    return gain_beyond_p(at, scores, noise, freedom, math.log(multiple * made.best))
+    return gain_beyond_p(at, scores, noise.error, noise.freedom, math.log(multiple * made.best))
 
 
 def by_value(results: Results, parameter: str) -> dict[float, tuple[Reading, ...]]:
@@ -205,18 +213,64 @@ def readings_of(results: Results) -> tuple[Reading, ...]:
     return gather(results, far_out=False).readings
 
 
-def _noise(table: Sequence[Sequence[float]]) -> float | None:
-    """The standard error of a row's mean beside other rows; the columns, seeds, are the same.
+def worse_by(metric: Metric, readings: Sequence[Reading], than: Sequence[Reading]) -> float:
+    """By how much trainings are worse than others, on average over the seeds that both have.
+
+    A seed that one of them lacks, because its trial broke, would count as the other's merit.
+    Infinite where one came to nothing, NaN where no seed tells.
+    """
+    if any(reading.standing is Standing.INFEASIBLE for reading in readings):
+        return math.inf
+    ours, theirs = (
+        {r.record.trial.seed: metric.loss(r.value) for r in several if r.value is not None}
+        for several in (readings, than)
+    )
+    seeds = ours.keys() & theirs.keys()
+    return float(np.mean([ours[s] - theirs[s] for s in sorted(seeds)])) if seeds else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class _Noise:
+    """The standard error of a row's mean beside other rows, and its degrees of freedom."""
+
+    error: float
+    freedom: int
+
+
+def _noise(table: Sequence[Sequence[float]]) -> _Noise | None:
+    """The noise of a table whose columns, seeds, are the same in every row; None of too few.
 
     What a seed adds to all values alike does not count: it parts no value from another.
     """
-    wide = max(map(len, table), default=0)
-    y = np.array([row for row in table if len(row) == wide and np.all(np.isfinite(row))])
-    if len(y) < 2 or wide < 2:
+    y = _whole_rows(table)
+    if len(y) < 2 or y.shape[1] < 2:
         return None
     left = y - y.mean(axis=1, keepdims=True) - y.mean(axis=0) + y.mean()
-    freedom = (len(y) - 1) * (wide - 1)
-    return math.sqrt(float(np.sum(left**2)) / freedom / wide)
+    freedom = (len(y) - 1) * (y.shape[1] - 1)
+    return _Noise(math.sqrt(float(np.sum(left**2)) / freedom / y.shape[1]), freedom)
+
+
+def _seed_effects(table: Sequence[Sequence[float]]) -> Floats:
+    """What each seed adds to the results of all values; nothing where no row tells."""
+    y = _whole_rows(table)
+    return np.asarray((y - y.mean(axis=1, keepdims=True)).mean(axis=0)) if y.size else np.array([])
+
+
+def _luck(single: Sequence[float], effects: Floats) -> float:
+    """What the seeds whose trials did not break add to the mean of a value; 0 where all are there.
+
+    A value that lacks its worst seed would look the better for it.
+    """
+    there = ~np.isnan(np.array(single))
+    if len(single) != len(effects) or np.all(there) or not np.any(there):
+        return 0.0
+    return float(effects[there].mean())
+
+
+def _whole_rows(table: Sequence[Sequence[float]]) -> Floats:
+    """The rows with a result of every seed."""
+    wide = max(map(len, table), default=0)
+    return np.array([row for row in table if len(row) == wide and np.all(np.isfinite(row))])
 
 
 def mean_loss(metric: Metric) -> Judge:

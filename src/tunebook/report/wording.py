@@ -9,7 +9,14 @@ from typing import Final
 from tunebook.core.evidence import Standing
 from tunebook.core.findings import Finding, Verdict
 from tunebook.core.objective import Objective
-from tunebook.core.representation import config_text, counted, counts_text, number, one_line
+from tunebook.core.representation import (
+    config_text,
+    counted,
+    counts_text,
+    listed,
+    number,
+    one_line,
+)
 from tunebook.core.space import Derived
 from tunebook.diagnosis.phrases import numbered
 from tunebook.report.making import Comparison, Report, Row, Stage
@@ -52,11 +59,16 @@ def state(report: Report) -> str:
     parts = f"{ended}: {counts_text(report.outcomes)}" if report.rows else "no trials yet"
     if report.whole.stages:
         return _of_stages(report.whole.stages)
-    by_value = sum(r.standing is Standing.INFEASIBLE for r in report.rows)
-    by_value -= report.outcomes.get("infeasible", 0)
-    if by_value > 0:
-        parts += f"; {by_value} of the complete count as infeasible"
+    others = [r for r in report.rows if r.standing is Standing.INFEASIBLE]
+    counted_so = Counter(row.status for row in others if row.status != "infeasible")
+    if counted_so:
+        parts += f"; {_and(counted_so)} count as infeasible"
     return parts
+
+
+def _and(outcomes: Counter[str]) -> str:
+    """`3 of the complete and 2 of the failed`."""
+    return listed([f"{count} of the {kind}" for kind, count in sorted(outcomes.items())])
 
 
 def _of_stages(stages: Sequence[Stage]) -> str:

@@ -25,7 +25,7 @@ EARLY = 0.1
 FACTOR = 1.2
 _LEVEL = 0.01
 _DRAWS = 300
-_SMALLEST = 1e-12
+SMALLEST = 1e-12
 _LAGS = (2, 4)
 
 
@@ -84,7 +84,7 @@ def training_stability(
     bad = np.flatnonzero(~usable(y))
     end = int(bad[0]) if len(bad) else len(y)
     before = y[:end]
-    if len(before) >= FEWEST and np.all(before > _SMALLEST):
+    if len(before) >= FEWEST and np.all(before > SMALLEST):
         onset, factor, p, recovered = _rise(before, offset, level / 2.0, seed)
     else:
         onset, factor, p, recovered = None, 1.0, 1.0, False
@@ -136,8 +136,8 @@ def _noise(log: Floats) -> _Noise:
 
     Differences over k points have a variance of 2 sd^2 (1 - rho^k).
     """
-    one = median_absolute_deviation(np.diff(log)) or _SMALLEST
-    ratios = [(median_absolute_deviation(log[k:] - log[:-k]) or _SMALLEST) / one for k in _LAGS]
+    one = median_absolute_deviation(np.diff(log)) or SMALLEST
+    ratios = [(median_absolute_deviation(log[k:] - log[:-k]) or SMALLEST) / one for k in _LAGS]
     grid = np.linspace(0.0, 0.98, 99)
     misses = sum(
         (np.log((1.0 - grid**k) / (1.0 - grid)) - 2.0 * math.log(ratio)) ** 2

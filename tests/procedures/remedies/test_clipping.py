@@ -66,9 +66,9 @@ def test_the_90th_percentile_of_norms_cures() -> None:
     assert threshold == SetParameter(
         "clip",
         Fixed(cure.numbers["threshold"]),
-        "the 90th percentile of unclipped gradient norms, made smaller where needed",
+        "the 90th percentile of unclipped gradient norms",
     )
-    assert rate == SetParameter("lr", Fixed(0.95), "with clipping, this rate is best")
+    assert rate == SetParameter("lr", Fixed(0.95), "with clipping, a rate of 0.95 is best")
     assert answer.retune == ("lr",)
     assert [figure.key for figure in answer.figures] == [f.question.key for f in answer.findings]
 
@@ -212,7 +212,7 @@ def test_the_share_is_that_at_the_rate_which_is_proposed() -> None:
     assert answer.findings[1].numbers["rate"] == 0.3
     assert answer.findings[0].numbers["clipped"] == pytest.approx(0.1, abs=0.05)
     assert "at 0.3, " in answer.findings[0].sentence
-    assert answer.edits[1] == SetParameter("lr", Fixed(0.3), "with clipping, this rate is best")
+    assert answer.edits[1] == SetParameter("lr", Fixed(0.3), "with clipping, a rate of 0.3 is best")
 
 
 def test_where_most_updates_are_clipped_in_the_end_nothing_is_proposed() -> None:

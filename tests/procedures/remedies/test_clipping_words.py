@@ -68,9 +68,9 @@ def test_what_pays_is_proposed() -> None:
         SetParameter(
             "clip",
             Fixed(1.2),
-            "the 90th percentile of unclipped gradient norms, made smaller where needed",
+            "the 90th percentile of unclipped gradient norms, made smaller until it helped",
         ),
-        SetParameter("lr", Fixed(0.5), "with clipping, this rate is best"),
+        SetParameter("lr", Fixed(0.5), "with clipping, a rate of 0.5 is best"),
     )
     assert answer.retune == ("lr",)
 

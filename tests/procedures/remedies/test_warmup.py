@@ -91,9 +91,12 @@ def test_a_long_warm_up_asks_for_a_longer_run() -> None:
         Fixed(20),
         "the shortest warm-up with which a learning rate of 0.95 is stable",
     )
-    assert rate == SetParameter("lr", Fixed(0.95), "with the warm-up, this rate is best")
+    assert rate == SetParameter("lr", Fixed(0.95), "with the warm-up, a rate of 0.95 is best")
     # 20 steps are 5% of 400, in front of which they come.
-    assert budget == SetBudget(Budget(420), "the warm-up of 20 steps is over 5% of 200")
+    assert budget == SetBudget(
+        Budget(420),
+        "the warm-up of 20 steps is over 5% of 200: it is 5% of 400, which come after it",
+    )
 
 
 def test_a_short_one_comes_on_top() -> None:
@@ -108,7 +111,9 @@ def test_steps_that_are_a_parameter_are_set() -> None:
 
     answer, studies = run(train, {"total": STEPS}, knobs=replace(KNOBS, steps="total"))
     assert answer.edits[-1] == SetParameter(
-        "total", Fixed(420), "the warm-up of 20 steps is over 5% of 200"
+        "total",
+        Fixed(420),
+        "the warm-up of 20 steps is over 5% of 200: it is 5% of 400, which come after it",
     )
     short = studies[1]
     assert short.space["total"].source == Fixed(102)
@@ -154,7 +159,7 @@ def test_harm_that_no_loss_shows_is_found_by_trying() -> None:
     assert warmup == SetParameter(
         "warmup", Fixed(20), "with it, a learning rate of 0.3 is better than any without"
     )
-    assert rate == SetParameter("lr", Fixed(0.3), "with the warm-up, this rate is best")
+    assert rate == SetParameter("lr", Fixed(0.3), "with the warm-up, a rate of 0.3 is best")
     assert [figure.key for figure in answer.figures] == [f.question.key for f in answer.findings]
     assert "and at the first worse one, 0.095, without" in answer.figures[0].sentence
 
@@ -300,7 +305,7 @@ def test_rates_that_are_unstable_at_full_length_are_not_proposed() -> None:
     answer, _ = run(train)
     assert answer.findings[1].numbers["rate"] == 0.095
     assert answer.edits[1] == SetParameter(
-        "lr", Fixed(0.095), "with the warm-up, this rate is best"
+        "lr", Fixed(0.095), "with the warm-up, a rate of 0.095 is best"
     )
 
 

@@ -11,7 +11,7 @@ from simulated_remedies import BROKEN, KNOBS, Program, subject
 from tunebook.core.edits import Edit, SetBudget, SetParameter
 from tunebook.core.findings import Verdict
 from tunebook.core.objective import Metric
-from tunebook.core.space import Fixed
+from tunebook.core.space import Derived, Fixed, Parameter, Role
 from tunebook.core.study import Budget
 from tunebook.procedures.remedies.comparing import Comparison, Outcomes
 from tunebook.procedures.remedies.edge import Edge, edge_of
@@ -56,7 +56,7 @@ def test_what_pays_is_proposed() -> None:
         SetParameter(
             "warmup", Fixed(10), "the shortest warm-up with which a learning rate of 1 is stable"
         ),
-        SetParameter("lr", Fixed(0.5), "with the warm-up, this rate is best"),
+        SetParameter("lr", Fixed(0.5), "with the warm-up, a rate of 0.5 is best"),
         SetBudget(Budget(410), "the warm-up comes on top of the steps"),
     )
 
@@ -88,12 +88,43 @@ def test_the_run_grows_by_the_warm_up_or_more() -> None:
     task = replace(subject().asked, about=replace(subject().study, program=None, task="moons"))
     # The reference loop puts a warm-up in front of its steps by itself.
     assert budget_edits(Subject(task), 20) == []
-    because = "the warm-up of 40 steps is over 5% of 400"
+    because = "the warm-up of 40 steps is over 5% of 400: it is 5% of 800, which come after it"
     assert budget_edits(Subject(task), 40) == [SetBudget(Budget(800), because)]
     assert budget_edits(subject(), 40) == [SetBudget(Budget(840), because)]
     # As long as the one that it replaces, or shorter.
     assert budget_edits(subject({"warmup": 10}), 10, own=10) == []
     assert budget_edits(subject({"warmup": 20}), 10, own=20) == []
+
+
+def test_a_warm_up_that_asks_for_more_steps_says_how_many() -> None:
+    about = subject()
+    advice = cured(about, edge(about), cure(about, 40)).findings[0].advice
+    assert advice.endswith("A warm-up of over 5% of the steps asks for more of them: 840.")
+
+
+def test_a_rate_that_is_computed_is_left_to_the_reader() -> None:
+    """The gain is that of the warm-up at its own rate: without that it is no proposal."""
+    about = subject()
+    space = about.study.space.edit({"lr": Parameter("lr", Role.FIXED, Derived("0.03 * 1"))})
+    computed = Subject(replace(about.asked, about=replace(about.study, space=space)))
+    answer = cured(computed, edge(about), cure(about, 10))
+    assert answer.edits == ()
+    assert answer.findings[0].advice.endswith(
+        "lr is computed, as 0.03 * 1: see to it that it is 0.5."
+    )
+
+
+def test_results_that_do_not_depend_on_the_seed_decide_nothing() -> None:
+    about = subject()
+    before, after = Outcomes((0.3,) * 5), Outcomes((0.1,) * 5)
+    made = replace(cure(about, 10), found=Comparison(Metric("error"), before, after))
+    answer = cured(about, edge(about), made)
+    assert answer.findings[1].verdict is Verdict.UNKNOWN and answer.edits == ()
+    assert "error 0.1 against 0.3, the same for every seed" in answer.findings[1].sentence
+    assert answer.findings[0].advice.startswith("Let the program use its seed")
+    # Nothing is gained where both are equal, and that is known.
+    equal = replace(made, found=Comparison(Metric("error"), before, before))
+    assert cured(about, edge(about), equal).findings[1].verdict is Verdict.GOOD
 
 
 def test_steps_by_a_parameter() -> None:

@@ -13,7 +13,7 @@ from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Metric
 from tunebook.procedures.stability.probe import QUESTION
 from tunebook.procedures.stability.words import lacking, undecided, unseen
-from tunebook.procedures.sweeps import Sweep, judged, mean_loss
+from tunebook.procedures.sweeps import Sweep, judged, mean_loss, readings_of
 
 SUBJECT = subject_of({"lr": 0.1}, Knobs(learning_rate="lr"))
 
@@ -52,9 +52,22 @@ def test_rates_that_all_broke_are_to_be_looked_at() -> None:
 
 
 def test_too_few_points_are_unknown_with_what_would_show_them() -> None:
-    found = unseen(QUESTION, SUBJECT, swept({0.1: 0.3}))
+    found = unseen(QUESTION, SUBJECT, swept({0.1: 0.3}), ())
     assert found.verdict is Verdict.UNKNOWN and "no loss has 20 points" in found.sentence
     assert "eval_interval: eval_every" in found.advice
+
+
+def test_short_trainings_that_broke_are_to_be_looked_at() -> None:
+    study = SUBJECT.stage("short", {"lr": [0.1, 0.2]}, goal="?")
+    short = readings_of(results_of(study, lambda *_: BROKEN))
+    found = unseen(QUESTION, SUBJECT, swept({0.1: 0.3}), short)
+    assert found.sentence == (
+        "The best lr is 0.1, but 2 of 2 short trainings broke (ModuleNotFoundError: no module "
+        "named 'x'): what goes on above it is not seen."
+    )
+    assert found.advice == (
+        f"Look at one of them, tunebook show {study.name} 1; then probe again with --retry-failed."
+    )
 
 
 def test_a_norm_that_is_named_must_be_logged() -> None:

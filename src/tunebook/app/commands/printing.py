@@ -12,7 +12,7 @@ import typer
 if TYPE_CHECKING:
     from tunebook.running.loop import Ending
 
-DONE, MISTAKE, PAUSED, LOST, INTERRUPTED = 0, 1, 3, 4, 130
+DONE, MISTAKE, PAUSED, LOST, NO_RESULT, INTERRUPTED = 0, 1, 3, 4, 5, 130
 
 
 def present(data: Any, render: Callable[[Any], Any], as_json: bool) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, get_type_hints
 import typer
 
 from tunebook.app.commands.options import AsJson, Folder, Quiet
-from tunebook.app.commands.printing import exit_code, print_json, word
+from tunebook.app.commands.printing import NO_RESULT, exit_code, print_json, word
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
 from tunebook.procedures.options import OPTIONS, Option
@@ -210,6 +210,12 @@ def _probe(name: str, options: Mapping[str, Value], common: Common) -> None:
         tables.console().print(terminal.screen(made.report, where))
         for line in said:
             typer.echo(line)
+    outcomes = {kind for stage in made.report.whole.stages for kind in stage.outcomes}
+    if outcomes and outcomes <= {"failed", "crashed", "cancelled"}:
+        typer.echo(
+            "No trial of the probe has a result: the program fails in all of them.", err=True
+        )
+        raise typer.Exit(NO_RESULT)
 
 
 def _tell_unfinished(made: Probed, name: str, common: Common) -> None:

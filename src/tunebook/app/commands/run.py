@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tunebook.app.commands.options import AsJson, Folder, Quiet
-from tunebook.app.commands.printing import exit_code, print_json, word
+from tunebook.app.commands.printing import NO_RESULT, exit_code, print_json, word
 
 if TYPE_CHECKING:
     from tunebook.running.loop import Ending
-
-NO_RESULT = 5
 
 
 def _seconds(value: float | None) -> float | None:

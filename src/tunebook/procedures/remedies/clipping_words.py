@@ -17,7 +17,7 @@ from tunebook.procedures.commands import anew, other
 from tunebook.procedures.phrases import OTHER_REMEDIES
 from tunebook.procedures.remedies import pictures
 from tunebook.procedures.remedies.clipping_tried import Cure, Tried, is_too_much
-from tunebook.procedures.remedies.comparing import rate_edit
+from tunebook.procedures.remedies.comparing import by_hand, rate_edit
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.remedies.edge_words import (
     NO_HARM,
@@ -27,6 +27,7 @@ from tunebook.procedures.remedies.edge_words import (
     look_and_retry,
     paying,
     tune_first,
+    undecided,
 )
 from tunebook.procedures.subjects import Subject
 
@@ -77,10 +78,12 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
     if cure.is_best:
         gain = replace(gain, verdict=_verdict(cure), sentence=f"{gain.sentence} {_courses(cure)}")
     edits: list[Edit] = []
-    if cure.pays:
-        because = "the 90th percentile of unclipped gradient norms, made smaller where needed"
+    if cure.pays and not by_hand(subject, cure.rate):
+        smaller = ", made smaller until it helped" if cure.chosen is not cure.tried[0] else ""
+        because = f"the 90th percentile of unclipped gradient norms{smaller}"
         edits.append(SetParameter(subject.name("clipping"), Fixed(threshold), because))
-        edits += rate_edit(subject, cure.rate, "with clipping, this rate is best", cure.highest)
+        best = f"with clipping, a rate of {shown(cure.rate)} is best"
+        edits += rate_edit(subject, cure.rate, best, cure.highest)
     drawn = _drawn(edge, cure.at, cure.tried)
     figures = (*drawn, *pictures.strip(GAIN, cure.found), *pictures.rates(edge))
     retune = (subject.name("learning_rate"),) if edits else ()
@@ -195,7 +198,7 @@ def _courses(cure: Cure) -> str:
 
 def _advice(subject: Subject, cure: Cure) -> str:
     if cure.found.p is None:
-        return look_and_retry(subject, cure.found.records)
+        return undecided(subject, cure.found)
     if cure.is_too_much:
         return f"Lower the learning rate instead: {_STRANGE}"
     if not cure.pays:
@@ -206,10 +209,11 @@ def _advice(subject: Subject, cure: Cure) -> str:
                 + anew(subject, seeds=2 * cure.before.trainings)
             )
         return first or "Training with it is no better: keep what you have."
-    return (
+    todo = (
         f"Set {subject.knobs.clipping} to {shown(cure.chosen.threshold)} and tune the learning "
         f"rate again around {shown(cure.rate)}."
     )
+    return " ".join(filter(None, (todo, by_hand(subject, cure.rate))))
 
 
 def _share(clipped: float | None) -> dict[str, float]:

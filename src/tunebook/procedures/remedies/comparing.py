@@ -89,7 +89,7 @@ class Comparison:
         Trials that came to nothing are worse than all others, and only ranks can say so. Those that
         broke may have done so for what is compared, or not: what is left would be a selection.
         """
-        if self.broken:
+        if self.broken or self.is_seedless:
             return None
         if not self.before.lost and not self.after.lost:
             return welch_p(self._losses(self.after), self._losses(self.before))
@@ -97,6 +97,16 @@ class Comparison:
             self._losses(one) + [math.inf] * one.lost for one in (self.before, self.after)
         )
         return rank_p(after, before) if min(len(before), len(after)) > 1 else None
+
+    @property
+    def is_seedless(self) -> bool:
+        """Whether both are the same for every seed, and differ: what luck does is not known.
+
+        So many copies of one number are one.
+        """
+        values = [set(one.values) for one in (self.before, self.after)]
+        several = min(len(self.before.values), len(self.after.values)) > 1
+        return several and all(len(one) == 1 for one in values) and values[0] != values[1]
 
     @property
     def is_better(self) -> bool:
@@ -133,6 +143,12 @@ class Comparison:
         if self.broken:
             whole = sum(len(one.values) + one.lost for one in (self.before, self.after))
             return f"{self.broken} of {whole + self.broken} trials broke, and the rest is no answer"
+        if self.is_seedless:
+            one, other = _mean(self.after), _mean(self.before)
+            return (
+                f"{self.metric.name} {one} against {other}, the same for every seed: whether that "
+                "is more than luck is not known"
+            )
         if self.p is None:
             return "too few trials came to an end to compare them"
         seeds = [len(one.values) + one.lost for one in (self.after, self.before)]
@@ -238,10 +254,21 @@ def rate_edit(
             if source.contains(rate):
                 return ()
             return (SetParameter(name, Choice((*source.values, rate)), because),)
+        case Fixed() if source == Fixed(rate):
+            return ()
         case Derived():
             return ()
         case _:
             return (SetParameter(name, Fixed(rate), because),)
+
+
+def by_hand(subject: Subject, rate: float) -> str:
+    """What to do where a study computes its rate, and no edit can set it; nothing where one can."""
+    name = subject.name("learning_rate")
+    source = subject.study.space[name].source
+    if not isinstance(source, Derived) or subject.value("learning_rate") == rate:
+        return ""
+    return f"{name} is computed, as {source.expression}: see to it that it is {shown(rate)}."
 
 
 def _mean(outcomes: Outcomes) -> str:

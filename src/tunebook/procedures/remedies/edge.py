@@ -19,7 +19,7 @@ from tunebook.diagnosis.failures import failed, is_failure, kind_of
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.stability.courses import FLOOR, Usual, course, shown_by, usual
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import Sweep, mean_loss, orders, promise, sweep
+from tunebook.procedures.sweeps import Sweep, mean_loss, orders, promise, sweep, worse_by
 from tunebook.stats.curves import running_median
 from tunebook.stats.stability import FEWEST
 
@@ -107,9 +107,9 @@ class Edge:
         return mean_loss(self.objective)(readings)
 
     def are_as_good(self, readings: Sequence[Reading], as_these: Sequence[Reading]) -> bool:
-        """Whether trainings are as good as others, within the noise of the sweep."""
+        """Whether trainings are as good as others on the same seeds, within the sweep's noise."""
         margin = math.sqrt(2.0) * (self.sweep.noise or 0.0)
-        return self.score(readings) <= self.score(as_these) + margin
+        return worse_by(self.objective, readings, as_these) <= margin
 
     def told(self, readings: Sequence[Reading]) -> str:
         """What trainings came to: a mean of `valid/loss 0.25`."""
@@ -164,12 +164,13 @@ class Edge:
         }
 
     def trouble_in(self, readings: Sequence[Reading], steps: int) -> str | None:
-        """Why one of several trainings is unstable; nothing where all that can be told are stable.
+        """Why one of several trainings is unstable; nothing where all are stable.
 
-        None where none can be told.
+        None where some cannot be told, and the others are stable.
         """
-        told = [text for r in readings if (text := self.trouble(r, steps)) is not None]
-        return next(filter(None, told), "") if told else None
+        said = [self.trouble(reading, steps) for reading in readings]
+        unstable = next(filter(None, said), None)
+        return unstable or (None if None in said or not said else "")
 
     def onset(self, reading: Reading, steps: int) -> float | None:
         """The step from which on a training is unstable; None where it is not, or nobody knows."""

@@ -164,6 +164,16 @@ def look_and_retry(subject: Subject, records: Sequence[TrialRecord]) -> str:
     return f"Look at one of them, {look(subject, records)}; then probe again with --retry-failed."
 
 
+def undecided(subject: Subject, found: Comparison) -> str:
+    """What to do where a comparison decides nothing."""
+    if found.is_seedless:
+        return (
+            "Let the program use its seed for the initialisation and the data; then begin anew: "
+            f"{anew(subject)}"
+        )
+    return look_and_retry(subject, found.records)
+
+
 def paying(found: Comparison) -> Verdict:
     """Something to change if a remedy is better, nothing if it is not."""
     if found.p is None or found.half_tuned is not None:

@@ -16,7 +16,7 @@ from tunebook.procedures.answers import Answer
 from tunebook.procedures.commands import other
 from tunebook.procedures.phrases import OTHER_REMEDIES, kept_schedule
 from tunebook.procedures.remedies import pictures
-from tunebook.procedures.remedies.comparing import rate_edit
+from tunebook.procedures.remedies.comparing import by_hand, rate_edit
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.remedies.edge_words import (
     NO_HARM,
@@ -25,6 +25,7 @@ from tunebook.procedures.remedies.edge_words import (
     look_and_retry,
     paying,
     tune_first,
+    undecided,
 )
 from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.subjects import Subject
@@ -79,7 +80,7 @@ def cured(subject: Subject, edge: Edge, cure: Cure) -> Answer:
     )
     than = f"the study's own of {cure.own} steps" if cure.own else "none"
     gain = gain_finding(GAIN, cure.found, "the warm-up", than, cure.rate, cure.without)
-    edits = _edits(subject, cure) if cure.pays else ()
+    edits = _edits(subject, cure) if cure.pays and not by_hand(subject, cure.rate) else ()
     figures = (
         *pictures.curves(edge, QUESTION, cure.at, cure.peak, _named(cure.tried)),
         *pictures.strip(GAIN, cure.found),
@@ -131,17 +132,20 @@ def not_cured(
 
 def _advice(subject: Subject, cure: Cure) -> str:
     if cure.found.p is None:
-        return look_and_retry(subject, cure.found.records)
+        return undecided(subject, cure.found)
     first = tune_first(subject, cure.found, cure.rate, cure.without)
     if first or not cure.found.is_better:
         return first or "Training with it is no better: keep what you have."
     if cure.trouble:
         return f"Clip gradients as well: {other(subject, 'clipping')}"
-    name = subject.knobs.warmup_steps
-    return (
+    name, steps = subject.knobs.warmup_steps, _steps(subject, cure)
+    todo = [
         f"Set {name} to {cure.length}, in front of the schedule, and tune the learning rate again "
         f"around {shown(cure.rate)}."
-    )
+    ]
+    if cure.length > LONG * cure.steps:
+        todo.append(f"A warm-up of over 5% of the steps asks for more of them: {steps:,}.")
+    return " ".join(filter(None, [*todo, by_hand(subject, cure.rate)]))
 
 
 def _edits(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
@@ -152,17 +156,19 @@ def _edits(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
         else f"with it, a learning rate of {shown(cure.rate)} is better than any without"
     )
     warmup = SetParameter(subject.name("warmup_steps"), Fixed(cure.length), because)
-    rate = rate_edit(subject, cure.rate, "with the warm-up, this rate is best", cure.highest)
+    best = f"with the warm-up, a rate of {shown(cure.rate)} is best"
+    rate = rate_edit(subject, cure.rate, best, cure.highest)
     return (warmup, *rate, *_longer(subject, cure))
 
 
 def _longer(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
     """The run grows by the warm-up, or by more where that is a large share; it never shrinks."""
-    body, because = cure.steps, "the warm-up comes on top of the steps"
+    steps, because = _steps(subject, cure), "the warm-up comes on top of the steps"
     if cure.length > LONG * cure.steps:
-        body = round(cure.length / LONG)
-        because = f"the warm-up of {cure.length} steps is over 5% of {cure.steps}"
-    steps = body if subject.study.task is not None else body + cure.length
+        because = (
+            f"the warm-up of {cure.length} steps is over 5% of {cure.steps}: it is 5% of "
+            f"{_body(cure)}, which come after it"
+        )
     if subject.steps is not None and steps <= subject.steps:
         return ()
     name = subject.knobs.steps
@@ -170,6 +176,16 @@ def _longer(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
         return (SetBudget(Budget(steps), because),)
     fixed = name in subject.study.space and isinstance(subject.study.space[name].source, Fixed)
     return (SetParameter(name, Fixed(steps), because),) if fixed else ()
+
+
+def _body(cure: Cure) -> int:
+    """The steps after the warm-up: more than now, where it would be too large a share of them."""
+    return round(cure.length / LONG) if cure.length > LONG * cure.steps else cure.steps
+
+
+def _steps(subject: Subject, cure: Cure) -> int:
+    """The steps to ask for: the reference loop puts the warm-up in front of them by itself."""
+    return _body(cure) + (0 if subject.study.task is not None else cure.length)
 
 
 def _unstable(edge: Edge, cure: Cure) -> str:

@@ -16,7 +16,7 @@ from tunebook.core.objective import Metric
 from tunebook.core.trials import Cause, OutcomeKind
 from tunebook.diagnosis.failures import failed
 from tunebook.diagnosis.signals import USUAL_NAMES, finite_points
-from tunebook.stats.stability import EARLY, FEWEST, Kind, Stability, training_stability
+from tunebook.stats.stability import EARLY, FEWEST, SMALLEST, Kind, Stability, training_stability
 
 # Half of the usual fall is what a training must have behind it before a failure is sudden; one
 # that ends with less than a quarter of it has not learnt.
@@ -165,7 +165,7 @@ def _floor(values: Floats, compared: Usual) -> tuple[float, float]:
     finite = values[np.isfinite(values)]
     lowest = min([compared.start - compared.fall, *finite.tolist()])
     above = FLOOR * compared.fall - lowest
-    return (0.0, above) if np.all(finite > 0.0) else (above, 0.0)
+    return (0.0, above) if np.all(finite > SMALLEST) else (above, 0.0)
 
 
 def _begin(losses: Floats) -> float:
@@ -178,6 +178,8 @@ def _end(losses: Floats) -> float:
 
 
 def _share(factor: float) -> str:
+    if factor > 1000:
+        return "more than a thousandfold"
     return f"{100 * (factor - 1):.0f}%" if factor < 3 else f"a factor of {factor:.3g}"
 
 

@@ -8,13 +8,10 @@ rate are a double check.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
-
 from tunebook.core.domains import Value
-from tunebook.core.evidence import Reading, Standing
 from tunebook.core.findings import Question
 from tunebook.core.results import Results
 from tunebook.procedures.answers import Answer, Procedure
@@ -24,7 +21,15 @@ from tunebook.procedures.stability.courses import course, shown_by, usual
 from tunebook.procedures.stability.pictures import picture
 from tunebook.procedures.stability.seen import Seen
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import Sweep, by_value, orders, promise, sweep
+from tunebook.procedures.sweeps import (
+    Sweep,
+    by_value,
+    orders,
+    promise,
+    readings_of,
+    sweep,
+    worse_by,
+)
 
 QUESTION: Final = Question(
     "probe-stability",
@@ -77,7 +82,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     seen = _look(subject, made, best, results, steps)
     lacking = words.lacking(subject, results)
     if seen is None:
-        finding = words.unseen(QUESTION, subject, made)
+        finding = words.unseen(QUESTION, subject, made, readings_of(results))
         return Answer((finding, *lacking), picture(QUESTION, subject, made))
     finding, edits = words.answer(QUESTION, subject, seen)
     figures = picture(QUESTION, subject, made, seen.results, seen.metric)
@@ -105,17 +110,9 @@ def _look(subject: Subject, made: Sweep, best: float, results: Results, steps: i
     }
     if not courses[2]:
         return None
-    worse = _difference(subject, readings) > WORSE * math.sqrt(2.0) * (made.noise or 0.0)
+    difference = worse_by(subject.study.objective.metric, readings[2], readings[1])
+    worse = difference > WORSE * math.sqrt(2.0) * (made.noise or 0.0)
     return Seen(made, best, courses, readings, metric, promise(made, 2.0), worse)
-
-
-def _difference(subject: Subject, readings: Mapping[int, Sequence[Reading]]) -> float:
-    """By how much results at twice the best rate are worse than at the best rate."""
-    loss = subject.study.objective.metric.loss
-    known = {m: [loss(r.value) for r in readings[m] if r.value is not None] for m in (1, 2)}
-    if any(r.standing is Standing.INFEASIBLE for r in readings[2]):
-        return math.inf
-    return float(np.mean(known[2]) - np.mean(known[1])) if all(known.values()) else 0.0
 
 
 def _steps(subject: Subject, options: Mapping[str, Value]) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from tunebook.core.domains import Float
 from tunebook.core.edits import Edit, SetParameter, widened
+from tunebook.core.evidence import Reading, Standing
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import counted, listed
 from tunebook.core.results import Results
+from tunebook.diagnosis.failures import failed
 from tunebook.diagnosis.judging import PROBLEM_BUDGET, WATCH_BUDGET
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.commands import anew, look, other
@@ -95,8 +98,20 @@ def undecided(question: Question, subject: Subject, made: Sweep) -> Finding:
     )
 
 
-def unseen(question: Question, subject: Subject, made: Sweep) -> Finding:
+def unseen(question: Question, subject: Subject, made: Sweep, short: Sequence[Reading]) -> Finding:
     """The answer where the short trainings do not show how they went."""
+    broken = [reading for reading in short if reading.standing is Standing.BROKEN]
+    if broken:
+        return Finding(
+            question,
+            Verdict.UNKNOWN,
+            f"The best {made.parameter} is {shown(made.best or 0)}, but {len(broken)} of "
+            f"{counted(len(short), 'short training')} broke ({broken[0].why}): what goes on above "
+            "it is not seen.",
+            f"Look at one of them, {look(subject, [r.record for r in broken])}; then probe again "
+            "with --retry-failed.",
+            numbers={"best": made.best or 0},
+        )
     knob = "train_loss" if subject.knobs.eval_interval is not None else "eval_interval"
     return Finding(
         question,
@@ -155,10 +170,13 @@ def _remedies(subject: Subject, limit: Limit) -> str:
 
 def _further(seen: Seen) -> str:
     kinds = {multiple: seen.kind(multiple) for multiple in (5, 10) if seen.courses[multiple]}
-    bad = [str(multiple) for multiple, kind in kinds.items() if kind is not Kind.STABLE]
+    bad = [multiple for multiple, kind in kinds.items() if kind is not Kind.STABLE]
     if bad:
-        are = "is" if len(bad) == 1 else "are"
-        return f" {listed(bad)} times that rate {are} unstable, which is no harm."
+        rates = f"{listed([str(multiple) for multiple in bad])} times that rate"
+        errors = [r.why for multiple in bad for r in seen.results[multiple] if failed(r)]
+        if errors:
+            return f" At {rates} trials end in an error ({errors[0]})."
+        return f" {rates} {'is' if len(bad) == 1 else 'are'} unstable, which is no harm."
     return " Nor are 5 and 10 times that rate unstable." if len(kinds) == 2 else ""
 
 
