@@ -53,7 +53,7 @@ def test_never_above_the_size_where_throughput_stops() -> None:
         about = subject(seed=seed)
         _, finding = asked(Machine(fixed=0.002, per_example=1e-4, noise=0.1, drift=0.02), about)
         # From 128 on, a doubling brings less than a tenth.
-        assert finding.numbers["recommended"] <= 256
+        assert finding.numbers["recommended"] <= 128
 
 
 def test_the_right_size_already_is_left_alone() -> None:
@@ -61,7 +61,35 @@ def test_the_right_size_already_is_left_alone() -> None:
     assert finding.verdict is Verdict.GOOD
     assert answer.edits == ()
     assert answer.retune == ()
-    assert "batch_size can stay at 256." in finding.advice
+    # It may stay, as it is at hand, and it is said that it needs not be so large.
+    assert finding.advice.startswith("batch_size can stay at 256: 128 is about as fast. ")
+    _, finding = asked(Machine(fixed=0.002, per_example=1e-4), subject(128))
+    assert finding.advice.startswith("batch_size can stay at 128. ")
+
+
+@pytest.mark.parametrize(
+    ("current", "why"),
+    [
+        (1024, "1,024 does not fit."),
+        (4096, "4,096 does not fit."),
+        (768, "768 was not shown to fit, and 1,024 does not."),
+    ],
+)
+def test_a_size_that_does_not_fit_cannot_stay(current: int, why: str) -> None:
+    """Whatever the line through smaller ones would have of it: here, the same throughput."""
+    answer, finding = asked(Machine(largest=512), subject(current))
+    assert finding.verdict is Verdict.WATCH
+    assert finding.advice.startswith(f"Set batch_size to 512 (now {current:,}). {why} Then tune")
+    (edit,) = answer.edits
+    assert isinstance(edit, SetParameter)
+    assert edit.source == Fixed(512)
+
+
+def test_a_size_above_those_that_were_tried_may_stay() -> None:
+    answer, finding = asked(Machine(), subject(1024), largest=512)
+    assert finding.verdict is Verdict.GOOD
+    assert finding.advice.startswith("batch_size can stay at 1,024: 512 is about as fast. ")
+    assert answer.edits == ()
 
 
 def test_memory_is_the_limit_while_throughput_rises() -> None:

@@ -56,6 +56,16 @@ def sizes_text(measured: Measured) -> str:
     return text
 
 
+def unfit(trying: Trying, size: int) -> str:
+    """Why a size cannot be taken: memory runs out there, or may; nothing where it fits."""
+    beyond = trying.beyond
+    if beyond is None or beyond.fate is not Fate.OUT_OF_MEMORY or size <= trying.fitting[-1].size:
+        return ""
+    if size >= beyond.size:
+        return f"{size_text(size)} does not fit"
+    return f"{size_text(size)} was not shown to fit, and {size_text(beyond.size)} does not"
+
+
 def untimed(question: Question, subject: Subject, trying: Trying) -> Finding:
     """The finding about sizes of which none could be timed."""
     if not trying.fitting:

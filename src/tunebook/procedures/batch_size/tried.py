@@ -64,9 +64,14 @@ class Trying:
     drift: float = DRIFT
 
     @property
+    def beyond(self) -> Tried | None:
+        """The smallest size that was not shown to fit, if any was tried."""
+        return next((tried for tried in self.tried if tried.fate is not Fate.FITS), None)
+
+    @property
     def fitting(self) -> tuple[Tried, ...]:
         """Those below the first that does not fit: a larger one that does is no rule."""
-        first = next((t.size for t in self.tried if t.fate is not Fate.FITS), math.inf)
+        first = self.beyond.size if self.beyond is not None else math.inf
         return tuple(t for t in self.tried if t.size < first)
 
     @property

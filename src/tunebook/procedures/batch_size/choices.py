@@ -1,0 +1,102 @@
+"""Which batch size to take, and whether the present one can stay."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from tunebook.core.edits import Edit, SetParameter
+from tunebook.core.space import Derived, Fixed
+from tunebook.diagnosis.phrases import times
+from tunebook.procedures.batch_size.bottleneck import Measured
+from tunebook.procedures.batch_size.goals import Goal
+from tunebook.procedures.batch_size.size_words import unfit
+from tunebook.procedures.batch_size.throughput_words import rate_text, size_text
+from tunebook.procedures.batch_size.to_goal import Reached
+from tunebook.procedures.subjects import Subject
+
+# Two sizes whose throughput differs by less are as fast as one another.
+_ALIKE: Final = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The batch size to take: the one that reaches a goal soonest or, without one, the smallest
+    about as fast as the fastest."""
+
+    current: int
+    size: int
+    # Whether the present size is that one, or as good.
+    alike: bool
+    # Whether the study searches the batch size.
+    searched: bool
+    # Its throughput, in that of the present size, where that is why to take it and is known.
+    faster: float | None = None
+    # The goal that it reaches soonest.
+    goal: Goal | None = None
+    # Why the present size cannot be taken, in words.
+    unfit: str = ""
+
+    @property
+    def stays(self) -> bool:
+        """Whether the study can stay as it is."""
+        return self.alike and not self.searched
+
+
+def choose(subject: Subject, measured: Measured, reached: Reached | None) -> Choice:
+    """By the goal, where it was reached; else by throughput."""
+    current, size = int(subject.number("batch_size")), measured.recommended.size
+    source = subject.study.space[subject.name("batch_size")].source
+    searched = not isinstance(source, Fixed | Derived)
+    why = unfit(measured.trying, current)
+    if reached is not None and reached.soonest_size is not None:
+        size = reached.soonest_size
+        alike = size == current or reached.is_soon
+        return Choice(current, size, alike, searched, goal=reached.goal, unfit=why)
+    if why:
+        # Its throughput would be that of a line through sizes that fit.
+        return Choice(current, size, False, searched, unfit=why)
+    now, then = _throughput(measured, current), _throughput(measured, size)
+    faster = then / now if now and then else None
+    alike = size == current or (faster is not None and abs(faster - 1.0) <= _ALIKE)
+    return Choice(current, size, alike, searched, faster)
+
+
+def size_advice(name: str, choice: Choice) -> str:
+    """What to do about the batch size itself."""
+    size, now, faster = size_text(choice.size), size_text(choice.current), choice.faster
+    if choice.stays and choice.goal is not None and choice.size != choice.current:
+        return f"{name} can stay at {now}, which may reach the goal as soon as {size}."
+    if choice.stays and choice.goal is not None:
+        return f"{name} can stay at {now}, which reaches the goal soonest."
+    if choice.stays:
+        # A size above the one that is proposed stays for being at hand, not for being better.
+        smaller = f": {size} is about as fast" if choice.size < choice.current else ""
+        return f"{name} can stay at {now}{smaller}."
+    why = f" {choice.unfit[0].upper()}{choice.unfit[1:]}." if choice.unfit else ""
+    if choice.goal is not None:
+        return f"Set {name} to {size}, which reaches the goal soonest.{why}"
+    if choice.searched:
+        return f"Set {name} to {size}, for all trials."
+    much = f", {times(faster)} the examples per second" if faster and faster > 1 else ""
+    return f"Set {name} to {size} (now {now}{much}).{why}"
+
+
+def edits(subject: Subject, measured: Measured, choice: Choice) -> tuple[Edit, ...]:
+    """The change to the study, if there is to be one."""
+    if measured.trying.is_busy or choice.stays:
+        return ()
+    if choice.goal is not None:
+        because = f"it reaches {choice.goal.text} soonest"
+    else:
+        rate = rate_text(measured.recommended.throughput or 0.0)
+        because = f"it is the smallest about as fast as the fastest, {rate} examples a second"
+    return (SetParameter(subject.name("batch_size"), Fixed(choice.size), because),)
+
+
+def _throughput(measured: Measured, size: int) -> float | None:
+    """Examples per second at a size: as it was timed, or by the line through the others."""
+    tried = next((t for t in measured.trying.fitting if t.size == size), None)
+    if tried is not None and tried.throughput is not None:
+        return tried.throughput
+    return measured.line.throughput(size) if measured.line is not None else None
