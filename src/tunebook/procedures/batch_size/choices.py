@@ -13,6 +13,8 @@ from tunebook.procedures.batch_size.goals import Goal
 from tunebook.procedures.batch_size.size_words import unfit
 from tunebook.procedures.batch_size.throughput_words import rate_text, size_text
 from tunebook.procedures.batch_size.to_goal import Reached
+from tunebook.procedures.batch_size.tried import Tried
+from tunebook.procedures.commands import look
 from tunebook.procedures.subjects import Subject
 
 # Two sizes whose throughput differs by less are as fast as one another.
@@ -36,11 +38,13 @@ class Choice:
     goal: Goal | None = None
     # Why the present size cannot be taken, in words.
     unfit: str = ""
+    # Why it is not known which size to take, and what to do about that.
+    unknown: str = ""
 
     @property
     def stays(self) -> bool:
         """Whether the study can stay as it is."""
-        return self.alike and not self.searched
+        return self.alike and not self.searched and not self.unknown
 
 
 def choose(subject: Subject, measured: Measured, reached: Reached | None) -> Choice:
@@ -48,6 +52,10 @@ def choose(subject: Subject, measured: Measured, reached: Reached | None) -> Cho
     current, size = int(subject.number("batch_size")), measured.recommended.size
     source = subject.study.space[subject.name("batch_size")].source
     searched = not isinstance(source, Fixed | Derived)
+    broke = measured.trying.broke_by(current)
+    if broke is not None:
+        # Sizes below it are what is left, and no reason to go down to one of them.
+        return Choice(current, size, False, searched, unknown=_broke_text(subject, broke))
     why = unfit(measured.trying, current)
     if reached is not None and reached.soonest_size is not None:
         size = reached.soonest_size
@@ -64,6 +72,8 @@ def choose(subject: Subject, measured: Measured, reached: Reached | None) -> Cho
 
 def size_advice(name: str, choice: Choice) -> str:
     """What to do about the batch size itself."""
+    if choice.unknown:
+        return choice.unknown
     size, now, faster = size_text(choice.size), size_text(choice.current), choice.faster
     if choice.stays and choice.goal is not None and choice.size != choice.current:
         return f"{name} can stay at {now}, which may reach the goal as soon as {size}."
@@ -84,7 +94,7 @@ def size_advice(name: str, choice: Choice) -> str:
 
 def edits(subject: Subject, measured: Measured, choice: Choice) -> tuple[Edit, ...]:
     """The change to the study, if there is to be one."""
-    if measured.trying.is_busy or choice.stays:
+    if measured.trying.is_busy or choice.stays or choice.unknown:
         return ()
     if choice.goal is not None:
         because = f"it reaches {choice.goal.text} soonest"
@@ -92,6 +102,14 @@ def edits(subject: Subject, measured: Measured, choice: Choice) -> tuple[Edit, .
         rate = rate_text(measured.recommended.throughput or 0.0)
         because = f"it is the smallest about as fast as the fastest, {rate} examples a second"
     return (SetParameter(subject.name("batch_size"), Fixed(choice.size), because),)
+
+
+def _broke_text(subject: Subject, broke: Tried) -> str:
+    return (
+        f"Whether a batch size of {size_text(broke.size)} or more fits is not known, as no trial "
+        f"of it worked. Look at one, {look(subject, [broke.record])}; then probe again with "
+        "--retry-failed."
+    )
 
 
 def _throughput(measured: Measured, size: int) -> float | None:

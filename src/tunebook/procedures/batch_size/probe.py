@@ -132,7 +132,7 @@ def _finding(
 ) -> Finding:
     trying, line = measured.trying, measured.line
     verdict = Verdict.GOOD if choice.stays else Verdict.WATCH
-    if trying.is_busy:
+    if trying.is_busy or choice.unknown:
         verdict = Verdict.UNKNOWN
     numbers = {
         "recommended": float(measured.recommended.size),
