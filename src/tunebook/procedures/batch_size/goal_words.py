@@ -45,15 +45,37 @@ def _verdict(reached: Reached, edges: list[AtSize]) -> Verdict:
 
 
 def _steps_text(reached: Reached) -> str:
-    met = [one for one in reached.sizes if math.isfinite(one.steps)]
-    missed = [size_text(one.size) for one in reached.sizes if not math.isfinite(one.steps)]
-    said = listed([f"{one.steps:,.0f} at {size_text(one.size)}" for one in met], most=6)
-    text = f"Steps to {reached.goal.text}, by batch size: {said}." if met else ""
+    met = reached.met
+    steps = _listed([f"{one.steps:,.0f} at {size_text(one.size)}" for one in met])
+    parts = [f"Steps to {reached.goal.text}, by batch size: {steps}."] if met else []
+    short = [one for one in reached.sizes if not one.is_met and not one.is_unknown]
+    missed = _listed([size_text(one.size) for one in short if not one.reached])
+    partly = [one for one in reached.sizes if 0 < one.reached < len(one.crossings)]
+    few = [f"{one.reached} of {len(one.crossings)} at {size_text(one.size)}" for one in partly]
     if missed:
-        text += (
-            f" {'It' if met else reached.goal.text} was not reached at {listed(missed, most=6)}."
-        )
-    return text.strip()
+        it = "It" if parts else reached.goal.text
+        parts.append(f"{it} was not reached at {missed}.")
+    if few:
+        it = "It" if parts else reached.goal.text
+        parts.append(f"{it} was reached by some seeds only: {_listed(few)}.")
+    return " ".join([*parts, _broken_text(reached)]).strip()
+
+
+def _broken_text(reached: Reached) -> str:
+    """What is missing, as trials broke: seeds, or all that a size had."""
+    unknown = _listed([size_text(one.size) for one in reached.sizes if one.is_unknown])
+    some = [one for one in reached.sizes if one.broken and not one.is_unknown]
+    lost = [
+        f"{len(one.broken)} of {len(one.crossings) + len(one.broken)} at {size_text(one.size)}"
+        for one in some
+    ]
+    parts = [f"Seeds that broke do not count: {_listed(lost)}."] if lost else []
+    parts += [f"Nothing is known of {unknown}: all trials broke there."] if unknown else []
+    return " ".join(parts)
+
+
+def _listed(names: list[str]) -> str:
+    return listed(names, most=6) if names else ""
 
 
 def _fit_text(fit: BatchScaling | NoFit) -> str:
@@ -100,7 +122,7 @@ def _time_text(reached: Reached) -> str:
         text += f" ({listed(others, most=4)} may be as good)" if others else ""
     if best == max(reached.candidates, default=best) and reached.end:
         text += f", {reached.end}"
-    cost = min(one.size for one in reached.sizes if math.isfinite(one.steps))
+    cost = min(one.size for one in reached.met)
     return (
         f"{text}. So is its usage cost, machine time. With devices added in proportion to the "
         f"batch, usage counts examples, and is least at {size_text(cost)}, the smallest that "
@@ -140,7 +162,11 @@ def _advice(reached: Reached, edges: list[AtSize]) -> str:
             f"At {size_text(one.size)} the best learning rate is the {side} that was tried, "
             f"{number(one.sweep.best)}: more may be in it; start from another by --set."
         )
-    if not any(math.isfinite(one.steps) for one in reached.sizes):
+    if reached.look:
+        parts.append(
+            f"Look at a trial that broke, {reached.look}; then probe again with --retry-failed."
+        )
+    if not reached.met and any(not one.is_unknown for one in reached.sizes):
         parts.append("Set an easier goal with --goal, or raise the steps of a trial.")
     if reached.decayed:
         parts.append(
