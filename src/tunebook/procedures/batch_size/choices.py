@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from tunebook.core.edits import Edit, SetParameter
+from tunebook.core.findings import Verdict
 from tunebook.core.space import Derived, Fixed
 from tunebook.diagnosis.phrases import times
 from tunebook.procedures.batch_size.bottleneck import Measured
+from tunebook.procedures.batch_size.goal_words import goal_verdict
 from tunebook.procedures.batch_size.goals import Goal
 from tunebook.procedures.batch_size.size_words import unfit
 from tunebook.procedures.batch_size.throughput_words import rate_text, size_text
@@ -57,13 +59,16 @@ def choose(subject: Subject, measured: Measured, reached: Reached | None) -> Cho
         # Sizes below it are what is left, and no reason to go down to one of them.
         return Choice(current, size, False, searched, unknown=_broke_text(subject, broke))
     why = unfit(measured.trying, current)
-    if reached is not None and reached.soonest_size is not None:
-        size = reached.soonest_size
-        alike = size == current or reached.is_soon
-        return Choice(current, size, alike, searched, goal=reached.goal, unfit=why)
+    soonest = reached.soonest_size if reached is not None else None
+    if reached is not None and soonest is not None:
+        if goal_verdict(reached) is not Verdict.UNKNOWN:
+            alike = soonest == current or reached.is_soon
+            return Choice(current, soonest, alike, searched, goal=reached.goal, unfit=why)
     if why:
         # Its throughput would be that of a line through sizes that fit.
         return Choice(current, size, False, searched, unfit=why)
+    if soonest is not None:
+        return Choice(current, size, False, searched, unknown=_open_text(current))
     now, then = _throughput(measured, current), _throughput(measured, size)
     faster = then / now if now and then else None
     alike = size == current or (faster is not None and abs(faster - 1.0) <= _ALIKE)
@@ -109,6 +114,13 @@ def _broke_text(subject: Subject, broke: Tried) -> str:
         f"Whether a batch size of {size_text(broke.size)} or more fits is not known, as no trial "
         f"of it worked. Look at one, {look(subject, [broke.record])}; then probe again with "
         "--retry-failed."
+    )
+
+
+def _open_text(current: int) -> str:
+    return (
+        "Which batch size reaches the goal soonest is not known, so that none is proposed (now "
+        f"{size_text(current)})."
     )
 
 

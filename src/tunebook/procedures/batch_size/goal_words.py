@@ -22,26 +22,31 @@ QUESTION: Final = Question(
 def goal_finding(reached: Reached) -> Finding:
     """The finding about the critical batch size."""
     fit = reached.fit
-    edges = [one for one in reached.sizes if one.boundary is not None and one.reached]
     parts = [_steps_text(reached), _fit_text(fit), _time_text(reached), _noise_text(reached)]
     return Finding(
         QUESTION,
-        _verdict(reached, edges),
+        goal_verdict(reached),
         " ".join(part for part in parts if part),
-        _advice(reached, edges),
+        _advice(reached),
         numbers=_numbers(reached),
         method="S = S_min (1 + B_crit / B) on log steps between evaluations, learning rate tuned "
         "again at each size, then new seeds; intervals by profile likelihood",
     )
 
 
-def _verdict(reached: Reached, edges: list[AtSize]) -> Verdict:
+def goal_verdict(reached: Reached) -> Verdict:
+    """Whether the present size is the one to take; nothing may be proposed where it is unknown."""
     fit = reached.fit
-    if reached.soonest is None or isinstance(fit, NoFit) or edges or fit.scaling is Scaling.UNKNOWN:
+    if reached.soonest is None or isinstance(fit, NoFit) or fit.scaling is Scaling.UNKNOWN:
         return Verdict.UNKNOWN
-    if reached.busy:
+    if reached.busy or reached.broke or _edges(reached):
         return Verdict.UNKNOWN
     return Verdict.GOOD if reached.is_soon else Verdict.WATCH
+
+
+def _edges(reached: Reached) -> list[AtSize]:
+    """Sizes whose best learning rate is at an end of what was tried."""
+    return [one for one in reached.sizes if one.boundary is not None and one.reached]
 
 
 def _steps_text(reached: Reached) -> str:
@@ -118,8 +123,8 @@ def _time_text(reached: Reached) -> str:
     if isinstance(reached.fit, BatchScaling):
         seconds = soonest.totals[reached.candidates.index(best)]
         text += f", about {seconds_text(seconds)}"
-        others = [size_text(size) for size in soonest.possible if size != best]
-        text += f" ({listed(others, most=4)} may be as good)" if others else ""
+    others = [size_text(size) for size in soonest.possible if size != best]
+    text += f" ({listed(others, most=4)} may be as good)" if others else ""
     if best == max(reached.candidates, default=best) and reached.end:
         text += f", {reached.end}"
     cost = min(one.size for one in reached.met)
@@ -146,17 +151,19 @@ def _scale_text(scale: NoiseScale) -> str:
     return f"{text} ({low} to {high})"
 
 
-def _advice(reached: Reached, edges: list[AtSize]) -> str:
+def _advice(reached: Reached) -> str:
     parts = []
     if reached.busy:
         parts.append(
             "The machine was busy while steps were timed: steps to the goal hold, training times "
             "may not. Probe again, with --again, when it has nothing else to do."
         )
-    elif reached.soonest is not None and not reached.is_soon:
+    elif reached.soonest is not None and goal_verdict(reached) is Verdict.WATCH:
         now = size_text(reached.current)
         parts.append(f"Take a batch size of {size_text(reached.soonest.size)} (now {now}).")
-    for one in edges:
+    if reached.broke:
+        parts.append("The present size is not among these: trials at or below it broke.")
+    for one in _edges(reached):
         side = "lowest" if one.boundary == "low" else "highest"
         parts.append(
             f"At {size_text(one.size)} the best learning rate is the {side} that was tried, "

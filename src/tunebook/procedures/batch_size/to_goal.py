@@ -34,6 +34,8 @@ _ON_THE_WAY: Final = 25
 _MOST_EVALUATIONS: Final = 400
 # A larger batch needs no more steps than a smaller one, and noise a little room.
 _ROOM: Final = 1.4
+# Without a curve, sizes whose times differ by no more standard errors are as good as one another.
+_ERRORS: Final = 2.0
 # Optimisers whose best rate grows with the batch, not with its root. A centre to look around.
 _LINEAR: Final = ("sgd", "momentum", "nesterov")
 
@@ -92,6 +94,8 @@ class Reached:
     decayed: str = ""
     # Whether the machine was, so that times say little.
     busy: bool = False
+    # Whether broken trials ended the search for sizes at or below the present one.
+    broke: bool = False
     # Why no size above the largest candidate was one, in words.
     end: str = ""
     # The command that shows a trial that broke, if any did.
@@ -229,6 +233,7 @@ def _reached(subject: Subject, goal: Goal, measured: Measured, found: Sequence[A
         late=_late_noise(subject, found),
         decayed=str(schedule) if decays else "",
         busy=measured.trying.is_busy,
+        broke=measured.trying.broke_by(int(subject.number("batch_size"))) is not None,
         end=_end(measured, found),
         look=look(subject, broken) if broken else "",
     )
@@ -265,7 +270,26 @@ def _soonest(reached: Reached) -> BestSize | None:
     if not totals:
         return None
     best = min(totals, key=totals.__getitem__)
-    return BestSize(float(best), (float(best),), tuple(totals.values()))
+    errors = {one.size: _log_error(one) for one in reached.met}
+    possible = tuple(
+        float(size)
+        for size, total in totals.items()
+        if math.log(total / totals[best]) <= _ERRORS * math.hypot(errors[size], errors[best])
+    )
+    return BestSize(float(best), possible, tuple(totals.values()))
+
+
+def _log_error(one: AtSize) -> float:
+    """The standard error of a size's log steps: over seeds, and for lying between evaluations.
+
+    +inf where it cannot be told: a single seed, one that missed, or no evaluation before the goal.
+    """
+    after, until = np.array(one.crossings).T
+    if len(until) < 2 or not np.all(np.isfinite(until)) or np.any(after <= 0.0):
+        return math.inf
+    seeds = float(np.var(np.log(until), ddof=1)) / len(until)
+    # Evaluations are at the same steps for all seeds: more of those do not help.
+    return math.sqrt(seeds + float(np.mean(np.log(until / after))) ** 2 / 12.0)
 
 
 def _early_noise(subject: Subject, measured: Measured) -> NoiseScale | None:
