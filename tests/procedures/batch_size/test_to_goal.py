@@ -13,7 +13,6 @@ from simulated_batches import KNOBS, Machine, subject
 from simulated_probes import Made, answered, results_of, subject_of
 from simulated_remedies import BROKEN
 from tunebook.core.domains import Value
-from tunebook.core.errors import StudyError
 from tunebook.core.findings import Verdict
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
@@ -183,11 +182,35 @@ def test_a_best_rate_far_away_is_followed_and_its_end_is_told() -> None:
     assert len(found.sizes[0].sweep.values) > 5
 
 
-def test_sizes_that_were_not_shown_to_fit_are_refused() -> None:
-    with pytest.raises(
-        StudyError, match="4096 was not shown to fit; sizes up to 512 were, and larg"
-    ):
-        reached(MACHINE, replace(GOAL, sizes=(64, 4096)))
+def test_sizes_that_were_not_shown_to_fit_are_left_out() -> None:
+    options: dict[str, Value] = {"goal": 0.1, "sizes": "16,64,256,4096"}
+    answer, studies = answered(probe(subject(), {"largest": 512, **options}), MACHINE.train)
+    finding = answer.findings[0]
+    assert finding.verdict is not Verdict.UNKNOWN
+    assert (
+        " at 256. Left out, as not shown to fit: 4,096 (sizes up to 512 were, and larger ones were "
+        "not tried). The critical batch size is "
+    ) in finding.sentence
+    assert "Give --sizes smaller ones." in finding.advice
+    assert not any("goal-4096" in study.name for study in studies)
+
+
+@pytest.mark.parametrize("sizes", ["64,4096", "1024,4096"])
+def test_too_few_sizes_that_fit_leave_it_to_throughput(sizes: str) -> None:
+    machine = replace(MACHINE, largest=512)
+    without, _ = answered(probe(subject(), {}), machine.train)
+    answer, studies = answered(probe(subject(), {"goal": 0.1, "sizes": sizes}), machine.train)
+    finding = answer.findings[0]
+    assert finding.verdict is Verdict.UNKNOWN
+    assert finding.sentence.startswith("Left out, as not shown to fit: ")
+    assert finding.sentence.endswith(
+        "(sizes up to 512 were, and 1,024 ran out of memory (its processes used 900 MB, the limit "
+        "is 800 MB)). No curve was fitted: fewer than two sizes were left to train at."
+    )
+    assert finding.advice.startswith("Give --sizes smaller ones.")
+    assert not any("goal-" in study.name for study in studies)
+    assert (answer.edits, answer.findings[1]) == (without.edits, without.findings[0])
+    assert without.edits
 
 
 def test_with_a_goal_the_size_that_is_soonest_is_proposed() -> None:

@@ -22,7 +22,8 @@ QUESTION: Final = Question(
 def goal_finding(reached: Reached) -> Finding:
     """The finding about the critical batch size."""
     fit = reached.fit
-    parts = [_steps_text(reached), _fit_text(fit), _time_text(reached), _noise_text(reached)]
+    parts = [_steps_text(reached), reached.left_out, _fit_text(fit), _time_text(reached)]
+    parts.append(_noise_text(reached))
     return Finding(
         QUESTION,
         goal_verdict(reached),
@@ -175,6 +176,8 @@ def _advice(reached: Reached) -> str:
         )
     if not reached.met and any(not one.is_unknown for one in reached.sizes):
         parts.append("Set an easier goal with --goal, or raise the steps of a trial.")
+    if reached.left_out:
+        parts.append("Give --sizes smaller ones.")
     if reached.decayed:
         parts.append(
             f"The schedule {reached.decayed} may decay with the budget, so that steps to the goal "

@@ -10,8 +10,8 @@ from typing import Final
 import numpy as np
 
 from tunebook.core.domains import Value
-from tunebook.core.errors import StudyError
 from tunebook.core.evidence import Standing
+from tunebook.core.representation import listed
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.study import Study
 from tunebook.procedures.batch_size.bottleneck import Measured
@@ -36,6 +36,9 @@ _MOST_EVALUATIONS: Final = 400
 _ROOM: Final = 1.4
 # Without a curve, sizes whose times differ by no more standard errors are as good as one another.
 _ERRORS: Final = 2.0
+# Fewer sizes than this are no comparison.
+_FEWEST: Final = 2
+_TOO_FEW: Final = NoFit("fewer than two sizes were left to train at")
 # Optimisers whose best rate grows with the batch, not with its root. A centre to look around.
 _LINEAR: Final = ("sgd", "momentum", "nesterov")
 
@@ -100,6 +103,8 @@ class Reached:
     end: str = ""
     # The command that shows a trial that broke, if any did.
     look: str = ""
+    # Sizes that were asked for and left out, and why, in words.
+    left_out: str = ""
 
     @property
     def met(self) -> tuple[AtSize, ...]:
@@ -128,7 +133,10 @@ def reach_goal(
     subject: Subject, goal: Goal, measured: Measured
 ) -> Generator[Study, Results, Reached]:
     """Train to the goal at several sizes, each with its own learning rate; for `yield from`."""
-    sizes = _sizes(goal, measured)
+    sizes, left_out = _sizes(goal, measured)
+    if left_out and len(sizes) < _FEWEST:
+        # One size is compared with none: what was timed stands without it.
+        return Reached(goal, int(subject.number("batch_size")), (), _TOO_FEW, {}, left_out=left_out)
     current = int(subject.number("batch_size"))
     centre, power = (subject.number("learning_rate"), current), _power(subject)
     found: list[AtSize] = []
@@ -139,7 +147,7 @@ def reach_goal(
         found.append(one)
         if one.sweep.best is not None and one.reached:
             centre = one.sweep.best, size
-    return _reached(subject, goal, measured, found)
+    return replace(_reached(subject, goal, measured, found), left_out=left_out)
 
 
 def _at_size(
@@ -185,20 +193,22 @@ def _with_seeds(goal: Goal, one: AtSize, results: Results) -> AtSize:
     return replace(one, seeds=seeds, crossings=crossings, broken=broken)
 
 
-def _sizes(goal: Goal, measured: Measured) -> tuple[int, ...]:
-    """As given, or by factors of four down from where throughput stops rising."""
+def _sizes(goal: Goal, measured: Measured) -> tuple[tuple[int, ...], str]:
+    """As given, or by factors of four down from where throughput stops rising.
+
+    With them, in words, those that were given and not shown to fit: they are left out.
+    """
     known = [tried.size for tried in measured.trying.fitting]
-    if goal.sizes:
-        too_large = [size for size in goal.sizes if size > known[-1]]
-        if too_large:
-            raise StudyError(
-                f"a batch size of {too_large[0]} was not shown to fit; sizes up to {known[-1]} "
-                f"were, and {measured.trying.ended}: give --sizes smaller ones"
-            )
-        return goal.sizes
-    top = measured.recommended.size
-    wanted = [top // _RATIO**i for i in range(SIZES)]
-    return tuple(sorted(size for size in wanted if size >= known[0]))
+    if not goal.sizes:
+        wanted = [measured.recommended.size // _RATIO**i for i in range(SIZES)]
+        return tuple(sorted(size for size in wanted if size >= known[0])), ""
+    too_large = [f"{size:,}" for size in goal.sizes if size > known[-1]]
+    left_out = (
+        f"Left out, as not shown to fit: {listed(too_large, most=6)} (sizes up to {known[-1]:,} "
+        f"were, and {measured.trying.ended})."
+    )
+    sizes = tuple(size for size in goal.sizes if size <= known[-1])
+    return sizes, left_out if too_large else ""
 
 
 def _limit(subject: Subject, size: int, current: int, found: Sequence[AtSize]) -> int:
