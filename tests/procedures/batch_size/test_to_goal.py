@@ -10,13 +10,13 @@ from typing import TypeVar
 import pytest
 
 from simulated_batches import KNOBS, Machine, subject
-from simulated_probes import answered, results_of, subject_of
+from simulated_probes import Made, answered, results_of, subject_of
+from simulated_remedies import BROKEN
 from tunebook.core.domains import Value
-from tunebook.core.errors import StudyError
 from tunebook.core.findings import Verdict
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results
-from tunebook.core.space import Space
+from tunebook.core.space import Config, Space
 from tunebook.core.study import Study
 from tunebook.procedures.batch_size.bottleneck import Measured
 from tunebook.procedures.batch_size.goals import Goal
@@ -182,11 +182,35 @@ def test_a_best_rate_far_away_is_followed_and_its_end_is_told() -> None:
     assert len(found.sizes[0].sweep.values) > 5
 
 
-def test_sizes_that_were_not_shown_to_fit_are_refused() -> None:
-    with pytest.raises(
-        StudyError, match="4096 was not shown to fit; sizes up to 512 were, and larg"
-    ):
-        reached(MACHINE, replace(GOAL, sizes=(64, 4096)))
+def test_sizes_that_were_not_shown_to_fit_are_left_out() -> None:
+    options: dict[str, Value] = {"goal": 0.1, "sizes": "16,64,256,4096"}
+    answer, studies = answered(probe(subject(), {"largest": 512, **options}), MACHINE.train)
+    finding = answer.findings[0]
+    assert finding.verdict is not Verdict.UNKNOWN
+    assert (
+        " at 256. Left out, as not shown to fit: 4,096 (sizes up to 512 were, and larger ones were "
+        "not tried). The critical batch size is "
+    ) in finding.sentence
+    assert "Give --sizes smaller ones." in finding.advice
+    assert not any("goal-4096" in study.name for study in studies)
+
+
+@pytest.mark.parametrize("sizes", ["64,4096", "1024,4096"])
+def test_too_few_sizes_that_fit_leave_it_to_throughput(sizes: str) -> None:
+    machine = replace(MACHINE, largest=512)
+    without, _ = answered(probe(subject(), {}), machine.train)
+    answer, studies = answered(probe(subject(), {"goal": 0.1, "sizes": sizes}), machine.train)
+    finding = answer.findings[0]
+    assert finding.verdict is Verdict.UNKNOWN
+    assert finding.sentence.startswith("Left out, as not shown to fit: ")
+    assert finding.sentence.endswith(
+        "(sizes up to 512 were, and 1,024 ran out of memory (its processes used 900 MB, the limit "
+        "is 800 MB)). No curve was fitted: fewer than two sizes were left to train at."
+    )
+    assert finding.advice.startswith("Give --sizes smaller ones.")
+    assert not any("goal-" in study.name for study in studies)
+    assert (answer.edits, answer.findings[1]) == (without.edits, without.findings[0])
+    assert without.edits
 
 
 def test_with_a_goal_the_size_that_is_soonest_is_proposed() -> None:
@@ -222,6 +246,55 @@ def test_a_size_that_may_be_the_soonest_stays() -> None:
             "batch_size can stay at 64, which may reach the goal as soon as 128",
         },
     )
+
+
+def test_two_sizes_are_no_curve_and_nothing_is_proposed() -> None:
+    """Their true times are equal: which one is the soonest is luck."""
+    even = replace(MACHINE, fixed=0.02, steps=lambda size: 2.64 / (0.02 + 1e-4 * size))
+    as_good = 0
+    for seed in range(8):
+        options: dict[str, Value] = {"largest": 512, "goal": 0.1, "sizes": "64,128"}
+        answer, _ = answered(probe(subject(seed=seed), options), even.train)
+        goal, sizes = answer.findings[:2]
+        assert (goal.verdict, sizes.verdict) == (Verdict.UNKNOWN, Verdict.UNKNOWN)
+        assert (answer.edits, answer.retune) == ((), ())
+        assert "Take a batch size of" not in goal.advice
+        as_good += "may be as good)" in goal.sentence
+    assert as_good >= 6
+    assert sizes.advice.startswith(
+        "Which batch size reaches the goal soonest is not known, so that none is proposed (now 64)."
+    )
+
+
+def test_without_a_curve_sizes_within_their_error_are_possible() -> None:
+    few = replace(GOAL, sizes=(16, 128))
+    # Four times the time: no luck.
+    slower = reached(replace(MACHINE, fixed=1e-4, per_example=1e-6), few)
+    assert slower.soonest is not None and slower.soonest.possible == (128.0,)
+    alone = reached(replace(MACHINE, fixed=1e-4, per_example=1e-6), replace(few, seeds=1))
+    assert alone.soonest is not None and alone.soonest.possible == (16.0, 128.0)
+
+
+def test_what_does_not_fit_is_replaced_though_the_goal_leaves_it_open() -> None:
+    options: dict[str, Value] = {"goal": 0.1, "sizes": "64,128"}
+    answer, _ = answered(probe(subject(1024), options), replace(MACHINE, largest=512).train)
+    assert answer.findings[0].verdict is Verdict.UNKNOWN
+    assert answer.findings[1].advice.startswith("Set batch_size to 512 (now 1,024). 1,024 does not")
+    assert len(answer.edits) == 1
+
+
+def test_a_goal_does_not_lower_a_size_above_trials_that_broke() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        if config["batch_size"] == 256:
+            return BROKEN
+        return MACHINE.train(config, seed, steps)
+
+    answer, _ = answered(probe(subject(512), {"goal": 0.1, "sizes": "8,32,128"}), train)
+    goal, sizes = answer.findings[:2]
+    assert (goal.verdict, sizes.verdict) == (Verdict.UNKNOWN, Verdict.UNKNOWN)
+    assert goal.advice.startswith("The present size is not among these: trials at or below it br")
+    assert "--retry-failed" in sizes.advice
+    assert answer.edits == ()
 
 
 def test_a_goal_that_no_size_reached_leaves_it_to_throughput() -> None:

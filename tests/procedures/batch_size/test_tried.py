@@ -72,6 +72,31 @@ def test_a_trial_that_made_its_steps_has_shown_that_it_fits() -> None:
     assert read_sizes(subject(), results, 40)[0].fate is Fate.FITS
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "fate", "broken"),
+    [
+        ((NO_RESULT, None), Fate.FITS, 1),
+        ((None, NO_RESULT), Fate.FITS, 1),
+        ((NO_RESULT, NO_RESULT), Fate.FAILED, 0),
+        ((NO_RESULT, OUT_OF_MEMORY), Fate.OUT_OF_MEMORY, 0),
+        ((None, OUT_OF_MEMORY), Fate.OUT_OF_MEMORY, 0),
+        ((None, None), Fate.FITS, 0),
+    ],
+)
+def test_a_trial_that_broke_does_not_count_beside_one_that_fits(
+    outcomes: tuple[Outcome | None, ...], fate: Fate, broken: int
+) -> None:
+    left = list(outcomes)
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        return left.pop() or Machine().train(config, seed, steps)
+
+    study = subject().stage("sizes", {"batch_size": [8]}, goal="?", steps=40, replicates=2)
+    (tried,) = read_sizes(subject(), results_of(study, train), 40)
+    assert (tried.fate, len(tried.broken)) == (fate, broken)
+    assert len(tried.medians) == (2 - broken if fate is Fate.FITS else 0)
+
+
 def test_drift_is_that_of_repeated_trials() -> None:
     found = [drift_of(read(Machine(drift=0.2, noise=0.0), repeats=8)) for _ in range(1)]
     assert found[0] == pytest.approx(0.2 / math.sqrt(2), rel=0.5)

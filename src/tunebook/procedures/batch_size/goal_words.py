@@ -22,38 +22,66 @@ QUESTION: Final = Question(
 def goal_finding(reached: Reached) -> Finding:
     """The finding about the critical batch size."""
     fit = reached.fit
-    edges = [one for one in reached.sizes if one.boundary is not None and one.reached]
-    parts = [_steps_text(reached), _fit_text(fit), _time_text(reached), _noise_text(reached)]
+    parts = [_steps_text(reached), reached.left_out, _fit_text(fit), _time_text(reached)]
+    parts.append(_noise_text(reached))
     return Finding(
         QUESTION,
-        _verdict(reached, edges),
+        goal_verdict(reached),
         " ".join(part for part in parts if part),
-        _advice(reached, edges),
+        _advice(reached),
         numbers=_numbers(reached),
         method="S = S_min (1 + B_crit / B) on log steps between evaluations, learning rate tuned "
         "again at each size, then new seeds; intervals by profile likelihood",
     )
 
 
-def _verdict(reached: Reached, edges: list[AtSize]) -> Verdict:
+def goal_verdict(reached: Reached) -> Verdict:
+    """Whether the present size is the one to take; nothing may be proposed where it is unknown."""
     fit = reached.fit
-    if reached.soonest is None or isinstance(fit, NoFit) or edges or fit.scaling is Scaling.UNKNOWN:
+    if reached.soonest is None or isinstance(fit, NoFit) or fit.scaling is Scaling.UNKNOWN:
         return Verdict.UNKNOWN
-    if reached.busy:
+    if reached.busy or reached.broke or _edges(reached):
         return Verdict.UNKNOWN
     return Verdict.GOOD if reached.is_soon else Verdict.WATCH
 
 
+def _edges(reached: Reached) -> list[AtSize]:
+    """Sizes whose best learning rate is at an end of what was tried."""
+    return [one for one in reached.sizes if one.boundary is not None and one.reached]
+
+
 def _steps_text(reached: Reached) -> str:
-    met = [one for one in reached.sizes if math.isfinite(one.steps)]
-    missed = [size_text(one.size) for one in reached.sizes if not math.isfinite(one.steps)]
-    said = listed([f"{one.steps:,.0f} at {size_text(one.size)}" for one in met], most=6)
-    text = f"Steps to {reached.goal.text}, by batch size: {said}." if met else ""
+    met = reached.met
+    steps = _listed([f"{one.steps:,.0f} at {size_text(one.size)}" for one in met])
+    parts = [f"Steps to {reached.goal.text}, by batch size: {steps}."] if met else []
+    short = [one for one in reached.sizes if not one.is_met and not one.is_unknown]
+    missed = _listed([size_text(one.size) for one in short if not one.reached])
+    partly = [one for one in reached.sizes if 0 < one.reached < len(one.crossings)]
+    few = [f"{one.reached} of {len(one.crossings)} at {size_text(one.size)}" for one in partly]
     if missed:
-        text += (
-            f" {'It' if met else reached.goal.text} was not reached at {listed(missed, most=6)}."
-        )
-    return text.strip()
+        it = "It" if parts else reached.goal.text
+        parts.append(f"{it} was not reached at {missed}.")
+    if few:
+        it = "It" if parts else reached.goal.text
+        parts.append(f"{it} was reached by some seeds only: {_listed(few)}.")
+    return " ".join([*parts, _broken_text(reached)]).strip()
+
+
+def _broken_text(reached: Reached) -> str:
+    """What is missing, as trials broke: seeds, or all that a size had."""
+    unknown = _listed([size_text(one.size) for one in reached.sizes if one.is_unknown])
+    some = [one for one in reached.sizes if one.broken and not one.is_unknown]
+    lost = [
+        f"{len(one.broken)} of {len(one.crossings) + len(one.broken)} at {size_text(one.size)}"
+        for one in some
+    ]
+    parts = [f"Seeds that broke do not count: {_listed(lost)}."] if lost else []
+    parts += [f"Nothing is known of {unknown}: all trials broke there."] if unknown else []
+    return " ".join(parts)
+
+
+def _listed(names: list[str]) -> str:
+    return listed(names, most=6) if names else ""
 
 
 def _fit_text(fit: BatchScaling | NoFit) -> str:
@@ -96,11 +124,11 @@ def _time_text(reached: Reached) -> str:
     if isinstance(reached.fit, BatchScaling):
         seconds = soonest.totals[reached.candidates.index(best)]
         text += f", about {seconds_text(seconds)}"
-        others = [size_text(size) for size in soonest.possible if size != best]
-        text += f" ({listed(others, most=4)} may be as good)" if others else ""
+    others = [size_text(size) for size in soonest.possible if size != best]
+    text += f" ({listed(others, most=4)} may be as good)" if others else ""
     if best == max(reached.candidates, default=best) and reached.end:
         text += f", {reached.end}"
-    cost = min(one.size for one in reached.sizes if math.isfinite(one.steps))
+    cost = min(one.size for one in reached.met)
     return (
         f"{text}. So is its usage cost, machine time. With devices added in proportion to the "
         f"batch, usage counts examples, and is least at {size_text(cost)}, the smallest that "
@@ -124,24 +152,32 @@ def _scale_text(scale: NoiseScale) -> str:
     return f"{text} ({low} to {high})"
 
 
-def _advice(reached: Reached, edges: list[AtSize]) -> str:
+def _advice(reached: Reached) -> str:
     parts = []
     if reached.busy:
         parts.append(
             "The machine was busy while steps were timed: steps to the goal hold, training times "
             "may not. Probe again, with --again, when it has nothing else to do."
         )
-    elif reached.soonest is not None and not reached.is_soon:
+    elif reached.soonest is not None and goal_verdict(reached) is Verdict.WATCH:
         now = size_text(reached.current)
         parts.append(f"Take a batch size of {size_text(reached.soonest.size)} (now {now}).")
-    for one in edges:
+    if reached.broke:
+        parts.append("The present size is not among these: trials at or below it broke.")
+    for one in _edges(reached):
         side = "lowest" if one.boundary == "low" else "highest"
         parts.append(
             f"At {size_text(one.size)} the best learning rate is the {side} that was tried, "
             f"{number(one.sweep.best)}: more may be in it; start from another by --set."
         )
-    if not any(math.isfinite(one.steps) for one in reached.sizes):
+    if reached.look:
+        parts.append(
+            f"Look at a trial that broke, {reached.look}; then probe again with --retry-failed."
+        )
+    if not reached.met and any(not one.is_unknown for one in reached.sizes):
         parts.append("Set an easier goal with --goal, or raise the steps of a trial.")
+    if reached.left_out:
+        parts.append("Give --sizes smaller ones.")
     if reached.decayed:
         parts.append(
             f"The schedule {reached.decayed} may decay with the budget, so that steps to the goal "

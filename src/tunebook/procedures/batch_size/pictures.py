@@ -93,12 +93,12 @@ def to_goal(reached: Reached) -> tuple[Figure, ...]:
         ("batch size", "best learning rate", "steps to goal", "examples", "reached"),
         [_goal_row(one) for one in reached.sizes],
     )
-    said = ", ".join(f"{one.steps:,.0f} at {size_text(one.size)}" for one in met)
+    said = ", ".join(f"{one.steps:,.0f} at {size_text(one.size)}" for one in reached.met)
     return (
         Figure(
             "probe-critical-batch",
             f"Steps to {reached.goal.text}",
-            f"Median steps to {reached.goal.text}: {said}.",
+            f"Median steps to {reached.goal.text}: {said or 'not known'}.",
             tuple(panels),
             table,
             cut,
@@ -143,8 +143,9 @@ def _row(tried: Tried) -> tuple[str, ...]:
 
 
 def _goal_row(one: AtSize) -> tuple[str, ...]:
-    steps = f"{one.steps:,.0f}" if math.isfinite(one.steps) else f"above {one.limit:,}"
-    examples = f"{one.steps * one.size:,.0f}" if math.isfinite(one.steps) else "-"
+    above = "unknown" if one.is_unknown else f"above {one.limit:,}"
+    steps = f"{one.steps:,.0f}" if one.is_met else above
+    examples = f"{one.steps * one.size:,.0f}" if one.is_met else "-"
     edge = {"low": " (lowest tried)", "high": " (highest tried)", None: ""}[one.boundary]
     rate = number(one.sweep.best) + edge
     return size_text(one.size), rate, steps, examples, f"{one.reached} of {len(one.crossings)}"

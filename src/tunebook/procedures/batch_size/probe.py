@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from tunebook.core.domains import Value
-from tunebook.core.edits import Edit, SetParameter
 from tunebook.core.errors import StudyError
 from tunebook.core.findings import Finding, Question, Verdict
-from tunebook.core.space import Derived, Fixed
 from tunebook.core.study import Study
-from tunebook.diagnosis.phrases import times
 from tunebook.procedures.answers import Answer, Procedure
 from tunebook.procedures.batch_size import pictures as pictures_batch
 from tunebook.procedures.batch_size.bottleneck import Measured, bottleneck, processes
+from tunebook.procedures.batch_size.choices import Choice, choose, edits, size_advice
 from tunebook.procedures.batch_size.goal_words import goal_finding
 from tunebook.procedures.batch_size.goals import Goal
 from tunebook.procedures.batch_size.leaks import leak, watch_memory
 from tunebook.procedures.batch_size.size_words import sizes_text, untimed
-from tunebook.procedures.batch_size.throughput_words import rate_text, size_text
 from tunebook.procedures.batch_size.timing import logging_interval
 from tunebook.procedures.batch_size.to_goal import Reached, reach_goal
 from tunebook.procedures.batch_size.tried import Tried, Trying
@@ -46,29 +42,6 @@ NEEDS: Final = (
     Need("grad_norm", "for the gradient-noise scale", required=False),
 )
 SMALLEST: Final = 8
-# Two sizes whose throughput differs by less are as fast as one another.
-_ALIKE: Final = 0.1
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The batch size to take: the one that reaches a goal soonest or, without one, the smallest
-    about as fast as the fastest."""
-
-    size: int
-    # Whether the present size is that one, or as good.
-    alike: bool
-    # Whether the study searches the batch size.
-    searched: bool
-    # Its throughput, in that of the present size, where that is why to take it and is known.
-    faster: float | None = None
-    # The goal that it reaches soonest.
-    goal: Goal | None = None
-
-    @property
-    def stays(self) -> bool:
-        """Whether the study can stay as it is."""
-        return self.alike and not self.searched
 
 
 def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
@@ -98,9 +71,9 @@ def _answer(
     findings: tuple[Finding, ...],
     reached: Reached | None,
 ) -> Answer:
-    choice = _choice(subject, measured, reached)
-    edits = _edits(subject, measured, choice)
-    retune = _retune(subject.study) if edits else ()
+    choice = choose(subject, measured, reached)
+    changes = edits(subject, measured, choice)
+    retune = _retune(subject.study) if changes else ()
     found = [
         _finding(subject, measured, choice, retune),
         bottleneck(measured, subject.study),
@@ -110,19 +83,7 @@ def _answer(
     if reached is not None:
         found.insert(0, goal_finding(reached))
         pictures = (*pictures_batch.to_goal(reached), *pictures)
-    return Answer(tuple(found), pictures, edits, retune)
-
-
-def _choice(subject: Subject, measured: Measured, reached: Reached | None) -> Choice:
-    current, size = _current(subject), measured.recommended.size
-    searched = not isinstance(_source(subject), Fixed | Derived)
-    if reached is not None and reached.soonest_size is not None:
-        size = reached.soonest_size
-        return Choice(size, size == current or reached.is_soon, searched, goal=reached.goal)
-    now, then = _throughput(measured, current), _throughput(measured, size)
-    faster = then / now if now and then else None
-    alike = size == current or (faster is not None and abs(faster - 1.0) <= _ALIKE)
-    return Choice(size, alike, searched, faster)
+    return Answer(tuple(found), pictures, changes, retune)
 
 
 def _plan(subject: Subject, options: Mapping[str, Value]) -> Plan:
@@ -171,7 +132,7 @@ def _finding(
 ) -> Finding:
     trying, line = measured.trying, measured.line
     verdict = Verdict.GOOD if choice.stays else Verdict.WATCH
-    if trying.is_busy:
+    if trying.is_busy or choice.unknown:
         verdict = Verdict.UNKNOWN
     numbers = {
         "recommended": float(measured.recommended.size),
@@ -197,7 +158,7 @@ def _advice(subject: Subject, trying: Trying, choice: Choice, retune: tuple[str,
     if trying.is_busy:
         parts.append("Probe again, with --again, when the machine has nothing else to do.")
     else:
-        parts.append(_size_advice(name, _current(subject), choice))
+        parts.append(size_advice(name, choice))
     if choice.searched:
         parts.append(
             f"The study searches {name}: do not choose it by validation error. With all else "
@@ -215,33 +176,6 @@ def _advice(subject: Subject, trying: Trying, choice: Choice, retune: tuple[str,
     return " ".join(parts)
 
 
-def _size_advice(name: str, current: int, choice: Choice) -> str:
-    """What to do about the batch size itself."""
-    size, now, faster = size_text(choice.size), size_text(current), choice.faster
-    if choice.stays and choice.goal is not None and choice.size != current:
-        return f"{name} can stay at {now}, which may reach the goal as soon as {size}."
-    if choice.stays:
-        soonest = ", which reaches the goal soonest" if choice.goal is not None else ""
-        return f"{name} can stay at {now}{soonest}."
-    if choice.goal is not None:
-        return f"Set {name} to {size}, which reaches the goal soonest."
-    if choice.searched:
-        return f"Set {name} to {size}, for all trials."
-    much = f", {times(faster)} the examples per second" if faster and faster > 1 else ""
-    return f"Set {name} to {size} (now {now}{much})."
-
-
-def _edits(subject: Subject, measured: Measured, choice: Choice) -> tuple[Edit, ...]:
-    if measured.trying.is_busy or choice.stays:
-        return ()
-    if choice.goal is not None:
-        because = f"it reaches {choice.goal.text} soonest"
-    else:
-        rate = rate_text(measured.recommended.throughput or 0.0)
-        because = f"it is the smallest about as fast as the fastest, {rate} examples a second"
-    return (SetParameter(subject.name("batch_size"), Fixed(choice.size), because),)
-
-
 def _retune(study: Study) -> tuple[str, ...]:
     """What must be tuned again after a change of the batch size."""
     knobs = study.knobs
@@ -253,14 +187,6 @@ def _retune(study: Study) -> tuple[str, ...]:
     return tuple(dict.fromkeys(n for n in names if n is not None and n != knobs.batch_size))
 
 
-def _throughput(measured: Measured, size: int) -> float | None:
-    """Examples per second at a size: as it was timed, or by the line through the others."""
-    tried = next((t for t in measured.trying.fitting if t.size == size), None)
-    if tried is not None and tried.throughput is not None:
-        return tried.throughput
-    return measured.line.throughput(size) if measured.line is not None else None
-
-
 def _nearest(trying: Trying, size: int) -> Tried | None:
     """The size that was timed nearest to one, and not above it."""
     below = [t for t in trying.fitting if t.times is not None and t.size <= size]
@@ -269,10 +195,6 @@ def _nearest(trying: Trying, size: int) -> Tried | None:
 
 def _current(subject: Subject) -> int:
     return int(subject.number("batch_size"))
-
-
-def _source(subject: Subject) -> object:
-    return subject.study.space[subject.name("batch_size")].source
 
 
 def _power(size: int) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from tunebook.core.findings import Finding, Question, Verdict
+from tunebook.core.representation import counted, listed
 from tunebook.diagnosis.phrases import percent
 from tunebook.procedures.batch_size.bottleneck import Measured
 from tunebook.procedures.batch_size.throughput_words import rate_text, seconds_text, size_text
-from tunebook.procedures.batch_size.tried import Fate, Trying
+from tunebook.procedures.batch_size.tried import Fate, Trying, said_of
 from tunebook.procedures.commands import look
 from tunebook.procedures.needs import remedy
 from tunebook.procedures.subjects import Subject
@@ -20,7 +21,7 @@ def sizes_text(measured: Measured) -> str:
     trying, best, line = measured.trying, measured.recommended, measured.fitted
     fitting = trying.fitting
     text = f"Batch sizes from {size_text(fitting[0].size)} to {size_text(fitting[-1].size)} fit"
-    text += f"; {trying.ended}."
+    text += f"; {trying.ended}.{_broken_text(trying)}"
     rate = f"{rate_text(best.throughput or 0.0)} examples per second"
     following = next((g for g in measured.saturation.gains if g.smaller == best.size), None)
     if following is None:
@@ -54,6 +55,26 @@ def sizes_text(measured: Measured) -> str:
             "machine was busy with other things."
         )
     return text
+
+
+def unfit(trying: Trying, size: int) -> str:
+    """Why a size cannot be taken: memory runs out there, or may; nothing where it fits."""
+    beyond = trying.beyond
+    if beyond is None or beyond.fate is not Fate.OUT_OF_MEMORY or size <= trying.fitting[-1].size:
+        return ""
+    if size >= beyond.size:
+        return f"{size_text(size)} does not fit"
+    return f"{size_text(size)} was not shown to fit, and {size_text(beyond.size)} does not"
+
+
+def _broken_text(trying: Trying) -> str:
+    """Which trials broke beside others that fit, with the reason of the first."""
+    if not trying.broken:
+        return ""
+    records = [record for tried in trying.broken for record in tried.broken]
+    sizes = listed([size_text(tried.size) for tried in trying.broken])
+    broke = f"{counted(len(records), 'trial')} broke, at {sizes} ({said_of(records[0])})"
+    return f" {broke}, beside one that fits: that one counts."
 
 
 def untimed(question: Question, subject: Subject, trying: Trying) -> Finding:

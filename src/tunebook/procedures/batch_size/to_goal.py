@@ -10,15 +10,17 @@ from typing import Final
 import numpy as np
 
 from tunebook.core.domains import Value
-from tunebook.core.errors import StudyError
+from tunebook.core.evidence import Standing
+from tunebook.core.representation import listed
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.study import Study
 from tunebook.procedures.batch_size.bottleneck import Measured
 from tunebook.procedures.batch_size.goals import Goal, steps_judge
 from tunebook.procedures.batch_size.noise_scale import NoiseScale, mean_square, noise_scale
 from tunebook.procedures.batch_size.tried import Fate
+from tunebook.procedures.commands import look
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import Side, Sweep, orders, sweep
+from tunebook.procedures.sweeps import Side, Sweep, orders, readings_of, sweep
 from tunebook.stats.critical_batch import BatchScaling, BestSize, NoFit, batch_scaling
 
 SIZES: Final = 4
@@ -32,6 +34,11 @@ _ON_THE_WAY: Final = 25
 _MOST_EVALUATIONS: Final = 400
 # A larger batch needs no more steps than a smaller one, and noise a little room.
 _ROOM: Final = 1.4
+# Without a curve, sizes whose times differ by no more standard errors are as good as one another.
+_ERRORS: Final = 2.0
+# Fewer sizes than this are no comparison.
+_FEWEST: Final = 2
+_TOO_FEW: Final = NoFit("fewer than two sizes were left to train at")
 # Optimisers whose best rate grows with the batch, not with its root. A centre to look around.
 _LINEAR: Final = ("sgd", "momentum", "nesterov")
 
@@ -45,6 +52,9 @@ class AtSize:
     seeds: tuple[TrialRecord, ...]
     crossings: tuple[tuple[float, float], ...]
     limit: int
+    # Trials that broke for reasons of their own, and have no crossing: those of seeds, or of the
+    # whole sweep where none of it worked.
+    broken: tuple[TrialRecord, ...] = ()
 
     @property
     def boundary(self) -> Side | None:
@@ -57,8 +67,19 @@ class AtSize:
 
     @property
     def steps(self) -> float:
-        """The median over seeds; +inf where fewer than half of them reached the goal."""
-        return float(np.median([until for _, until in self.crossings] or [math.inf]))
+        """The lower median over seeds; +inf where fewer than half of them reached the goal."""
+        ordered = sorted(until for _, until in self.crossings)
+        return ordered[(len(ordered) - 1) // 2] if ordered else math.inf
+
+    @property
+    def is_met(self) -> bool:
+        """Whether at least half of its seeds reached the goal."""
+        return math.isfinite(self.steps)
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is known of it, since all of its trials broke."""
+        return bool(self.broken) and not self.crossings
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +97,27 @@ class Reached:
     decayed: str = ""
     # Whether the machine was, so that times say little.
     busy: bool = False
+    # Whether broken trials ended the search for sizes at or below the present one.
+    broke: bool = False
     # Why no size above the largest candidate was one, in words.
     end: str = ""
+    # The command that shows a trial that broke, if any did.
+    look: str = ""
+    # Sizes that were asked for and left out, and why, in words.
+    left_out: str = ""
+
+    @property
+    def met(self) -> tuple[AtSize, ...]:
+        """The sizes at which at least half of the seeds reached the goal."""
+        return tuple(one for one in self.sizes if one.is_met)
 
     @property
     def candidates(self) -> tuple[int, ...]:
-        """The sizes that may be taken: those with a known time, up to the largest trained at."""
-        largest = max((one.size for one in self.sizes), default=0)
-        return tuple(size for size in self.seconds if size <= largest)
+        """The sizes that may be taken: those with a known time, among those that met the goal."""
+        met = [one.size for one in self.met]
+        missed = [one.size for one in self.sizes if not one.is_met and not one.is_unknown]
+        between = (size for size in self.seconds if met and met[0] <= size <= met[-1])
+        return tuple(size for size in between if size not in missed)
 
     @property
     def soonest_size(self) -> int | None:
@@ -99,7 +133,10 @@ def reach_goal(
     subject: Subject, goal: Goal, measured: Measured
 ) -> Generator[Study, Results, Reached]:
     """Train to the goal at several sizes, each with its own learning rate; for `yield from`."""
-    sizes = _sizes(goal, measured)
+    sizes, left_out = _sizes(goal, measured)
+    if left_out and len(sizes) < _FEWEST:
+        # One size is compared with none: what was timed stands without it.
+        return Reached(goal, int(subject.number("batch_size")), (), _TOO_FEW, {}, left_out=left_out)
     current = int(subject.number("batch_size"))
     centre, power = (subject.number("learning_rate"), current), _power(subject)
     found: list[AtSize] = []
@@ -110,7 +147,7 @@ def reach_goal(
         found.append(one)
         if one.sweep.best is not None and one.reached:
             centre = one.sweep.best, size
-    return _reached(subject, goal, measured, found)
+    return replace(_reached(subject, goal, measured, found), left_out=left_out)
 
 
 def _at_size(
@@ -134,7 +171,8 @@ def _at_size(
         judge=steps_judge(goal, limit),
     )
     if made.best is None:
-        return AtSize(size, made, (), (), limit)
+        broken = () if made.values else made.records
+        return AtSize(size, made, (), (), limit, broken)
     # Fresh seeds: the best of a sweep owes something to luck.
     rows: list[dict[str, Value]] = [{}] * goal.seeds
     best = {**fix, rate: made.best}
@@ -143,24 +181,34 @@ def _at_size(
         # Also after a goal that was reached early there is no need of many.
         best[knobs.eval_interval] = max(round(needed / _ON_THE_WAY), limit // _MOST_EVALUATIONS, 1)
     results = yield subject.listed(f"goal-{size}-seeds", rows, best, goal=why, steps=limit)
-    crossings = tuple(goal.crossing(record) for record in results.trials)
-    return AtSize(size, made, results.trials, crossings, limit)
+    return _with_seeds(goal, AtSize(size, made, (), (), limit), results)
 
 
-def _sizes(goal: Goal, measured: Measured) -> tuple[int, ...]:
-    """As given, or by factors of four down from where throughput stops rising."""
+def _with_seeds(goal: Goal, one: AtSize, results: Results) -> AtSize:
+    """A size with when its seeds reached the goal; one that broke did not miss it."""
+    readings = readings_of(results)
+    seeds = tuple(r.record for r in readings if r.standing is not Standing.BROKEN)
+    broken = tuple(r.record for r in readings if r.standing is Standing.BROKEN)
+    crossings = tuple(goal.crossing(record) for record in seeds)
+    return replace(one, seeds=seeds, crossings=crossings, broken=broken)
+
+
+def _sizes(goal: Goal, measured: Measured) -> tuple[tuple[int, ...], str]:
+    """As given, or by factors of four down from where throughput stops rising.
+
+    With them, in words, those that were given and not shown to fit: they are left out.
+    """
     known = [tried.size for tried in measured.trying.fitting]
-    if goal.sizes:
-        too_large = [size for size in goal.sizes if size > known[-1]]
-        if too_large:
-            raise StudyError(
-                f"a batch size of {too_large[0]} was not shown to fit; sizes up to {known[-1]} "
-                f"were, and {measured.trying.ended}: give --sizes smaller ones"
-            )
-        return goal.sizes
-    top = measured.recommended.size
-    wanted = [top // _RATIO**i for i in range(SIZES)]
-    return tuple(sorted(size for size in wanted if size >= known[0]))
+    if not goal.sizes:
+        wanted = [measured.recommended.size // _RATIO**i for i in range(SIZES)]
+        return tuple(sorted(size for size in wanted if size >= known[0])), ""
+    too_large = [f"{size:,}" for size in goal.sizes if size > known[-1]]
+    left_out = (
+        f"Left out, as not shown to fit: {listed(too_large, most=6)} (sizes up to {known[-1]:,} "
+        f"were, and {measured.trying.ended})."
+    )
+    sizes = tuple(size for size in goal.sizes if size <= known[-1])
+    return sizes, left_out if too_large else ""
 
 
 def _limit(subject: Subject, size: int, current: int, found: Sequence[AtSize]) -> int:
@@ -168,7 +216,7 @@ def _limit(subject: Subject, size: int, current: int, found: Sequence[AtSize]) -
     smaller size needed."""
     given = subject.steps or 1000
     limits = [given * max(current / size, 1.0)]
-    limits += [_ROOM * one.steps for one in found if math.isfinite(one.steps)]
+    limits += [_ROOM * one.steps for one in found if one.is_met]
     return max(math.ceil(min(limits)), 10)
 
 
@@ -184,6 +232,7 @@ def _reached(subject: Subject, goal: Goal, measured: Measured, found: Sequence[A
     seconds = _seconds(measured, [one.size for one in found])
     schedule = subject.value("schedule")
     decays = schedule is not None and not subject.constant_rate()
+    broken = [record for one in found for record in one.broken]
     reached = Reached(
         goal,
         int(subject.number("batch_size")),
@@ -194,12 +243,17 @@ def _reached(subject: Subject, goal: Goal, measured: Measured, found: Sequence[A
         late=_late_noise(subject, found),
         decayed=str(schedule) if decays else "",
         busy=measured.trying.is_busy,
-        end=_end(measured, max((one.size for one in found), default=0)),
+        broke=measured.trying.broke_by(int(subject.number("batch_size"))) is not None,
+        end=_end(measured, found),
+        look=look(subject, broken) if broken else "",
     )
     return replace(reached, soonest=_soonest(reached))
 
 
-def _end(measured: Measured, largest: int) -> str:
+def _end(measured: Measured, found: Sequence[AtSize]) -> str:
+    largest = max((one.size for one in found), default=0)
+    if largest > max((one.size for one in found if one.is_met), default=largest):
+        return "the largest that is known to reach it"
     best, larger = measured.recommended, [t for t in measured.trying.tried if t.size > largest]
     if largest >= best.size and measured.timed[-1].size > best.size:
         return "where throughput stops rising: a larger one takes no less time"
@@ -222,15 +276,30 @@ def _soonest(reached: Reached) -> BestSize | None:
     if isinstance(fit, BatchScaling) and reached.candidates:
         sizes = [float(size) for size in reached.candidates]
         return fit.cheapest(lambda size: seconds[int(size)], sizes)
-    totals = {
-        one.size: one.steps * seconds[one.size]
-        for one in reached.sizes
-        if one.size in seconds and math.isfinite(one.steps)
-    }
+    totals = {one.size: one.steps * seconds[one.size] for one in reached.met if one.size in seconds}
     if not totals:
         return None
     best = min(totals, key=totals.__getitem__)
-    return BestSize(float(best), (float(best),), tuple(totals.values()))
+    errors = {one.size: _log_error(one) for one in reached.met}
+    possible = tuple(
+        float(size)
+        for size, total in totals.items()
+        if math.log(total / totals[best]) <= _ERRORS * math.hypot(errors[size], errors[best])
+    )
+    return BestSize(float(best), possible, tuple(totals.values()))
+
+
+def _log_error(one: AtSize) -> float:
+    """The standard error of a size's log steps: over seeds, and for lying between evaluations.
+
+    +inf where it cannot be told: a single seed, one that missed, or no evaluation before the goal.
+    """
+    after, until = np.array(one.crossings).T
+    if len(until) < 2 or not np.all(np.isfinite(until)) or np.any(after <= 0.0):
+        return math.inf
+    seeds = float(np.var(np.log(until), ddof=1)) / len(until)
+    # Evaluations are at the same steps for all seeds: more of those do not help.
+    return math.sqrt(seeds + float(np.mean(np.log(until / after))) ** 2 / 12.0)
 
 
 def _early_noise(subject: Subject, measured: Measured) -> NoiseScale | None:

@@ -48,6 +48,8 @@ class Tried:
     # The medians of all its trials, and the number of training examples if the loop tells it.
     medians: tuple[float, ...] = ()
     examples: int | None = None
+    # Trials of a size that fits which broke for reasons of their own.
+    broken: tuple[TrialRecord, ...] = ()
 
     @property
     def throughput(self) -> float | None:
@@ -64,10 +66,29 @@ class Trying:
     drift: float = DRIFT
 
     @property
+    def beyond(self) -> Tried | None:
+        """The smallest size that was not shown to fit, if any was tried."""
+        return next((tried for tried in self.tried if tried.fate is not Fate.FITS), None)
+
+    @property
     def fitting(self) -> tuple[Tried, ...]:
         """Those below the first that does not fit: a larger one that does is no rule."""
-        first = next((t.size for t in self.tried if t.fate is not Fate.FITS), math.inf)
+        first = self.beyond.size if self.beyond is not None else math.inf
         return tuple(t for t in self.tried if t.size < first)
+
+    @property
+    def broken(self) -> tuple[Tried, ...]:
+        """Sizes that fit, some of whose trials broke."""
+        return tuple(tried for tried in self.fitting if tried.broken)
+
+    def broke_by(self, size: int) -> Tried | None:
+        """The size at which nothing but broken trials ended the search, at or below one.
+
+        They say nothing of memory: whether that one fits, and how fast it is, is not known.
+        """
+        beyond = self.beyond
+        ended = beyond is not None and beyond.fate is Fate.FAILED and beyond.size <= size
+        return beyond if ended else None
 
     @property
     def is_busy(self) -> bool:
@@ -87,15 +108,20 @@ def read_sizes(subject: Subject, results: Results, steps: int) -> tuple[Tried, .
 
 
 def _together(same: Sequence[Tried]) -> Tried:
-    """Trials of one size: the one that does not fit, or the fastest with what all needed."""
-    bad = next((one for one in same if one.fate is not Fate.FITS), None)
-    if bad is not None:
-        return bad
-    timed = [one for one in same if one.times is not None]
-    best = min(timed or same, key=lambda one: one.times.median.estimate if one.times else 0.0)
-    memory = max((one.memory for one in same if one.memory is not None), default=None)
+    """Trials of one size: the one that ran out of memory, or the fastest with what all needed.
+
+    One that broke beside one that fits says nothing of the size.
+    """
+    fitting = [one for one in same if one.fate is Fate.FITS]
+    over = next((one for one in same if one.fate is Fate.OUT_OF_MEMORY), None)
+    if over is not None or not fitting:
+        return over or same[0]
+    timed = [one for one in fitting if one.times is not None]
+    best = min(timed or fitting, key=lambda one: one.times.median.estimate if one.times else 0.0)
+    memory = max((one.memory for one in fitting if one.memory is not None), default=None)
     medians = tuple(one.times.median.estimate for one in timed if one.times is not None)
-    return replace(best, memory=memory, medians=medians)
+    broken = tuple(one.record for one in same if one.fate is Fate.FAILED)
+    return replace(best, memory=memory, medians=medians, broken=broken)
 
 
 def _tried(size: int, record: TrialRecord, steps: int, apart: float) -> Tried:
@@ -138,8 +164,12 @@ def drift_of(tried: Sequence[Tried]) -> float:
 
 
 def why_ended(tried: Tried) -> str:
-    reason = tried.record.outcome.reason if tried.record.outcome else ""
-    said = " ".join(reason.split())
+    said = said_of(tried.record)
     if tried.fate is Fate.OUT_OF_MEMORY:
         return f"{tried.size:,} ran out of memory ({said})"
     return f"{tried.size:,} failed ({said})"
+
+
+def said_of(record: TrialRecord) -> str:
+    """What is said of the end of a trial, in one line."""
+    return " ".join(record.outcome.reason.split()) if record.outcome is not None else ""
