@@ -142,6 +142,30 @@ def test_what_cannot_be_fitted_is_not_applicable() -> None:
     assert "ends at train/error 0.2, and falls no further" in found.sentence
 
 
+def test_what_may_fall_further_is_not_called_level() -> None:
+    """Planted: a fall that noise hides, and that fits soon after the last step."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        far = abs(math.log10(float(config["lr"] or 0) / 0.01))
+        luck = np.random.default_rng([seed, int(1e6 * float(config["lr"] or 0))])
+        x = np.arange(20, steps + 1, 20)
+        error = 0.04 + 0.2 * far + 0.5 * np.exp(-x / 150) - 0.01 * x / steps
+        return {
+            "train/error": Curve.of(x, error + 0.015 * luck.normal(size=len(x))),
+            "valid/error": Curve.of(x, error),
+        }
+
+    found = main(asked(train)[0])
+    assert found.verdict is Verdict.UNKNOWN
+    assert re.fullmatch(
+        r"No lr from 0\.001 to 0\.1 fits the training set in 1,000 steps; the best, 0\.01, ends at "
+        r"train/error 0\.0\d+; whether it falls any further is not clear: more steps may be "
+        r"needed\.",
+        found.sentence,
+    )
+    assert "--max-steps 2000 --again" in found.advice
+
+
 def test_what_still_falls_needs_more_steps() -> None:
     found = main(asked(learns(fewest=3000))[0])
     assert "still falls: more steps are needed" in found.sentence

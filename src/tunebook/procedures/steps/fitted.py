@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from tunebook.core.evidence import Reading
-from tunebook.procedures.steps.fitting import Fit, fitted, is_falling, left_over
+from tunebook.procedures.steps.fitting import Course, Fit, course, fitted, left_over
 from tunebook.procedures.sweeps import Sweep
 from tunebook.stats.goal_steps import Reached
 
@@ -38,8 +38,17 @@ class Fitted:
         return sum(one.reached for one in self._reached), len(self._reached)
 
     @property
-    def is_falling(self) -> bool:
-        return any(is_falling(reading, self.fit, self.most) for reading in self.best)
+    def leads(self) -> str:
+        """What the best rate is: the fastest, or the lowest where none of its trials fits."""
+        return "fastest" if self.fitting[0] else "lowest"
+
+    @property
+    def course(self) -> Course:
+        """How the best rate goes on: falling where one trial falls, level where all are."""
+        found = {course(reading, self.fit, self.most) for reading in self.best}
+        if "falling" in found:
+            return "falling"
+        return "level" if found == {"level"} else "unclear"
 
     @property
     def left(self) -> float:

@@ -162,45 +162,45 @@ def rounded_up(steps: float) -> int:
 def _not_fitted(question: Question, subject: Subject, found: Fitted) -> tuple[Finding, None]:
     made, fit = found.sweep, found.fit
     fitting, known = found.fitting
+    steps, rate = counted(found.most, "step"), shown(made.best or 0)
+    more = f"Give it more: {anew(subject, max_steps=2 * found.most)}"
     if fitting:
         return _unknown(
             question,
-            f"At the best {made.parameter}, {shown(made.best or 0)}, {fitting} of "
-            f"{counted(known, 'trial')} fit the training set ({fit.words}) in "
-            f"{counted(found.most, 'step')}, the others do not: more steps are needed.",
-            f"Give it more: {anew(subject, max_steps=2 * found.most)}",
+            f"At the best {made.parameter}, {rate}, {fitting} of {counted(known, 'trial')} fit the "
+            f"training set ({fit.words}) in {steps}, the others do not: more steps are needed.",
+            more,
         )
-    best = (
-        f"No {made.parameter} from {shown(made.values[0])} to {shown(made.values[-1])} fits the "
-        f"training set in {counted(found.most, 'step')}"
-    )
-    left = (
-        f"the best, {shown(made.best or 0)}, ends at {fit.metric} {shown(fit.level + found.left)}"
-    )
     if found.left <= NONE:
         return _unknown(
             question,
-            f"At the best {made.parameter}, {shown(made.best or 0)}, the training set is fitted "
-            f"({fit.words}) at times within {counted(found.most, 'step')}, but not for good: more "
-            "steps are needed.",
-            f"Give it more: {anew(subject, max_steps=2 * found.most)}",
+            f"At the best {made.parameter}, {rate}, the training set is fitted ({fit.words}) at "
+            f"times within {steps}, but not for good: more steps are needed.",
+            more,
         )
-    if found.is_falling:
-        return _unknown(
-            question,
-            f"{best}; {left}, and still falls: more steps are needed.",
-            f"Give it more: {anew(subject, max_steps=2 * found.most)}",
-        )
+    ends = (
+        f"No {made.parameter} from {shown(made.values[0])} to {shown(made.values[-1])} fits the "
+        f"training set in {steps}; the best, {rate}, ends at {fit.metric} "
+        f"{shown(fit.level + found.left)}"
+    )
+    if found.course == "falling":
+        return _unknown(question, f"{ends}, and still falls: more steps are needed.", more)
     if made.boundary is not None:
         side = "lower" if made.boundary == "low" else "higher"
         return _unknown(
             question,
-            f"{best}; {left}, and a {side} rate may do better.",
+            f"{ends}, and a {side} rate may do better.",
             f"Begin there: {anew(subject, {made.parameter: made.best or 0.0})}",
+        )
+    if found.course == "unclear":
+        return _unknown(
+            question,
+            f"{ends}; whether it falls any further is not clear: more steps may be needed.",
+            more,
         )
     return _unknown(
         question,
-        f"Not applicable: {best}; {left}, and falls no further.",
+        f"Not applicable: {ends}, and falls no further.",
         "Choose the steps by when good trials are best: run the study, then ask again. Or give a "
         "level that can be reached, by --loss.",
     )
