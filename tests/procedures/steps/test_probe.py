@@ -25,7 +25,7 @@ from tunebook.core.results import AttemptRecord, Results, TrialRecord
 from tunebook.core.space import Config, Fixed, Setting, Space
 from tunebook.core.study import Budget, Study
 from tunebook.core.trials import FromSequence, Outcome, OutcomeKind, Trial
-from tunebook.procedures.answers import Answer
+from tunebook.procedures.answers import Answer, follow
 from tunebook.procedures.steps.probe import NEEDS, probe
 from tunebook.procedures.steps.words import rounded_up
 
@@ -189,6 +189,27 @@ def test_where_some_seeds_fit_and_others_do_not_more_steps_are_needed() -> None:
     )
     assert "--max-steps 2000 --again" in found.advice
     assert not any("own" in study.name for study in studies)
+
+
+@pytest.mark.parametrize(("fewest", "told"), [(300, "is fitted"), (3000, "still falls")])
+def test_a_trial_that_broke_is_left_out_and_told(fewest: float, told: str) -> None:
+    """Not that it needs more steps: nobody knows what it needs."""
+
+    def run(study: Study) -> Results:
+        made = results_of(study, learns(fewest=fewest))
+        if not study.name.endswith("sweep"):
+            return made
+        first = next(r for r in made if r.trial.config["lr"] == START["lr"])
+        crashed = Outcome(OutcomeKind.CRASHED, "the machine went away")
+        curves = {name: Curve.of(c.steps[:3], c.values[:3]) for name, c in first.curves.items()}
+        attempts = (replace(first.attempts[0], outcome=crashed),)
+        broken = replace(first, attempts=attempts, curves=curves)
+        return replace(made, trials=tuple(broken if r is first else r for r in made))
+
+    subject = subject_of(START, KNOBS, probe="steps", steps=1000, space=SPACE)
+    found = main(follow(probe(subject, {}), run))
+    assert told in found.sentence and "the others do not" not in found.sentence
+    assert "Left out: 1 of 2 trials at that rate, which broke." in found.sentence
 
 
 def test_what_is_fitted_at_times_needs_more_steps() -> None:

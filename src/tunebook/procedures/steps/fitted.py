@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tunebook.core.evidence import Reading
+from tunebook.core.evidence import Reading, Standing
 from tunebook.procedures.steps.fitting import Course, Fit, course, fitted, left_over
 from tunebook.procedures.sweeps import Sweep
 from tunebook.stats.goal_steps import Reached
@@ -21,8 +21,13 @@ class Fitted:
 
     @property
     def best(self) -> tuple[Reading, ...]:
-        """The trials at the best rate."""
-        return () if self.sweep.best is None else self.sweep.readings[self.sweep.best]
+        """The trials at the best rate, but those that broke: they say nothing of their rate."""
+        return tuple(r for r in self._at_best if r.standing is not Standing.BROKEN)
+
+    @property
+    def broken(self) -> tuple[int, int]:
+        """How many trials at the best rate broke, and of how many."""
+        return len(self._at_best) - len(self.best), len(self._at_best)
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -54,6 +59,10 @@ class Fitted:
     def left(self) -> float:
         """What is left of the metric at the best rate, by the trial that has most left."""
         return max((left_over(r, self.fit) for r in self.best), default=math.inf)
+
+    @property
+    def _at_best(self) -> tuple[Reading, ...]:
+        return () if self.sweep.best is None else self.sweep.readings[self.sweep.best]
 
     @property
     def _reached(self) -> tuple[Reached, ...]:

@@ -67,7 +67,8 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
             + anew(subject, {name: made.values[0] / 100}),
         )
     if found.interval is None:
-        return _not_fitted(question, subject, found)
+        told, _ = _not_fitted(question, subject, found)
+        return replace(told, sentence=f"{told.sentence}{_broken(found)}"), None
     if made.boundary is not None:
         side = "lowest" if made.boundary == "low" else "highest"
         return _unknown(
@@ -83,7 +84,7 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
         f"Without regularisation and at a {'' if kept else 'constant '}{name} of "
         f"{shown(made.best)}, the training set is fitted ({fit.words}) after "
         f"{_between(low, high)} steps: {shown(guess)} steps are a first guess for a trial."
-        f"{_caveat(subject)}{kept}"
+        f"{_broken(found)}{_caveat(subject)}{kept}"
     )
     have = subject.steps
     if have is not None and high > have:
@@ -208,6 +209,11 @@ def _not_fitted(question: Question, subject: Subject, found: Fitted) -> tuple[Fi
 
 def _unknown(question: Question, sentence: str, advice: str) -> tuple[Finding, None]:
     return Finding(question, Verdict.UNKNOWN, sentence, advice, method=METHOD), None
+
+
+def _broken(found: Fitted) -> str:
+    broken, of = found.broken
+    return f" Left out: {broken} of {of} trials at that rate, which broke." if broken else ""
 
 
 def _between(low: float, high: float) -> str:
