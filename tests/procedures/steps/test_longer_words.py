@@ -77,6 +77,19 @@ def test_trials_that_come_to_nothing_are_told() -> None:
     assert "twice as many have more trials that come to nothing" in found.sentence
 
 
+def test_every_seed_that_was_lost_is_told() -> None:
+    seeds: list[int] = []
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        seeds.append(seed)
+        gone = {200: seeds[:1], 400: seeds[:2]}.get(steps, [])
+        return LOST if seed in gone else improves(100, noise=0.0)(config, seed, steps)
+
+    found, _ = said(train)
+    assert " 1 of 4 trainings of 200 steps and 2 of 4 of 400 came to nothing." in found.sentence
+    assert "came to nothing" not in said(improves(100))[0].sentence
+
+
 def test_a_loss_is_told_as_one() -> None:
     def train(config: Config, seed: int, steps: int) -> Made:
         return {"valid/error": [0.1 + steps / 1e4]}

@@ -9,7 +9,8 @@ from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import listed
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.commands import anew, look, other
-from tunebook.procedures.steps.longer import FACTORS, SEEDS, Gain, Longer, Rung
+from tunebook.procedures.steps.gains import Gain, lost
+from tunebook.procedures.steps.longer import FACTORS, SEEDS, Longer, Rung
 from tunebook.procedures.steps.rates import FAR, Rates
 from tunebook.procedures.steps.words import FIRST_GUESS, NEVER_TUNE
 from tunebook.procedures.subjects import Subject
@@ -22,7 +23,8 @@ LONGER: Final = Question(
 METHOD: Final = (
     "the study's own schedule, regularisation and learning rate, on the same seeds at every "
     "length; the fewest steps over which no more gain above one standard error of the paired "
-    "differences. Where more steps do nothing, one answer in three is longer than the guess all "
+    "differences; lost seeds decide only where more of them are beyond luck (Fisher's exact test, "
+    "5%). Where more steps do nothing, one answer in three is longer than the guess all "
     f"the same, and one probe in ten tries 8 times as many. A rate that is {FAR:g} times above or "
     "below the fastest of the sweep is tried beside that, for the guess, and the better of both "
     "is trained longer"
@@ -46,7 +48,7 @@ def answer(subject: Subject, made: Longer) -> Finding:
             f"learning rate that works first: {other(subject, 'stability')}.",
         )
     have, steps = subject.steps, made.steps
-    sentence = f"{_chosen(subject, made)}{_results(subject, made)}{_conclusion(made)}"
+    sentence = f"{_chosen(subject, made)}{_results(subject, made)}{_lost(made)}{_conclusion(made)}"
     advice = [_further(subject, made)] if made.may_gain else []
     if have is not None and have < steps:
         verdict = Verdict.WATCH
@@ -115,6 +117,18 @@ def _results(subject: Subject, made: Longer) -> str:
         f"training has a mean {made.metric.name} of {listed(told, most=len(FACTORS))}, on "
         f"{SEEDS} seeds."
     )
+
+
+def _lost(made: Longer) -> str:
+    """` 1 of 4 trainings of 200 steps and 2 of 4 of 400 came to nothing.`"""
+    told = []
+    for rung in made.rungs:
+        losses = rung.losses(made.metric)
+        what = " of" if told else " trainings of"
+        after = "" if told else " steps"
+        if lost(losses):
+            told.append(f"{lost(losses)} of {len(losses)}{what} {shown(rung.steps)}{after}")
+    return f" {listed(told, most=len(FACTORS))} came to nothing." if told else ""
 
 
 def _conclusion(made: Longer) -> str:
