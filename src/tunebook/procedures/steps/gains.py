@@ -35,6 +35,10 @@ class Gain:
         """Whether it is above so many standard errors, and above rounding."""
         return self.mean > max(errors * self.error, self.least)
 
+    def is_below(self, errors: float) -> bool:
+        """Whether it is a loss of as much."""
+        return -self.mean > max(errors * self.error, self.least)
+
 
 def losses_of(readings: Iterable[Reading], metric: Metric) -> dict[int, float]:
     """Results by seed, lower for better ones; infinity for those that came to nothing."""

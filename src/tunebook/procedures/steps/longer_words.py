@@ -26,8 +26,8 @@ METHOD: Final = (
     "differences; lost seeds decide only where more of them are beyond luck (Fisher's exact test, "
     "5%). Where more steps do nothing, one answer in three is longer than the guess all "
     f"the same, and one probe in ten tries 8 times as many. A rate that is {FAR:g} times above or "
-    "below the fastest of the sweep is tried beside that, for the guess, and the better of both "
-    "is trained longer"
+    "below the fastest of the sweep is tried beside that, for the guess, and trained longer "
+    "where it is better by two standard errors of the paired differences"
 )
 MAY_HELP: Final = "more steps may still help"
 
@@ -93,13 +93,20 @@ def _chosen(subject: Subject, made: Longer) -> str:
     return (
         f"The start's {name}, {shown(rates.start)}, is far from {shown(rates.fastest)}, which "
         f"fitted the training set fastest; over {shown(rates.steps)} steps the study's own "
-        f"training has a mean {made.metric.name} of {listed(both)}, so {shown(rates.better)} was "
-        "trained longer. "
+        f"training has a mean {made.metric.name} of {listed(both)}, {_taken(rates)}. "
     )
 
 
+def _taken(rates: Rates) -> str:
+    if rates.gain is None:
+        return f"and too few trials tell which is better: {shown(rates.start)} was kept"
+    if not rates.differ:
+        return f"which do not differ beyond noise: {shown(rates.start)} was kept"
+    return f"so {shown(rates.better)} was trained longer"
+
+
 def _result(rates: Rates, rate: float, made: Longer) -> str:
-    loss = rates.losses.get(rate, math.nan)
+    loss = rates.mean(rate)
     return (
         shown(loss if made.metric.better == "lower" else -loss)
         if math.isfinite(loss)
