@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -89,11 +90,11 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
     have = subject.steps
     if have is not None and high > have:
         verdict = Verdict.WATCH
-        advice = f"Give trials no fewer; they have {shown(have)}. {RAISES} {NEVER_TUNE}"
+        advice = f"Give trials no fewer; they have {shown(have)}. {RAISES}"
     else:
         verdict = Verdict.GOOD
         sentence += f" The study's {shown(have)} are enough for that." if have else ""
-        advice = f"{RAISES} {NEVER_TUNE}"
+        advice = RAISES
     numbers = {"rate": made.best, "after": low, "until": high, "guess": float(guess)}
     return Finding(question, verdict, sentence, advice, numbers=numbers, method=METHOD), guess
 
@@ -104,9 +105,17 @@ def histogram(subject: Subject) -> Finding | None:
         return None
     found = step_budget(gather(subject.seen))
     told = f"In {subject.study.name}, {found.sentence[0].lower()}{found.sentence[1:]}"
-    advice = f"{found.advice} {NEVER_TUNE}" if found.verdict is Verdict.WATCH else found.advice
     # The trials are those of the study, not of the probe.
-    return replace(found, question=HISTOGRAM, sentence=told, advice=advice, trials=(), claims=())
+    return replace(found, question=HISTOGRAM, sentence=told, trials=(), claims=())
+
+
+def never_tuned(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings, of which the first that knows something says what is true of all."""
+    first = next((one for one in findings if one.verdict is not Verdict.UNKNOWN), None)
+    return tuple(
+        replace(one, advice=f"{one.advice} {NEVER_TUNE}".strip()) if one is first else one
+        for one in findings
+    )
 
 
 def histogram_picture(subject: Subject) -> tuple[Figure, ...]:
