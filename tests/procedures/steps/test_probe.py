@@ -142,7 +142,7 @@ def test_what_cannot_be_fitted_is_not_applicable() -> None:
 
 
 def test_what_may_fall_further_is_not_called_level() -> None:
-    """Planted: a fall that noise hides, and that fits soon after the last step."""
+    """Planted: as many steps again would take a third off, which noise hides."""
 
     def train(config: Config, seed: int, steps: int) -> Made:
         far = abs(math.log10(float(config["lr"] or 0) / 0.01))
