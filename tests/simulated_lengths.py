@@ -34,6 +34,16 @@ def improves(until: float, noise: float = 0.005, by_seed: float = 0.05) -> Train
     return train
 
 
+def loses(train: Training, share: float) -> Training:
+    """The same, but a share of the trainings comes to nothing by luck."""
+
+    def lossy(config: Config, seed: int, steps: int) -> Made:
+        is_lost = np.random.default_rng([seed, steps, 1]).random() < share
+        return LOST if is_lost else train(config, seed, steps)
+
+    return lossy
+
+
 def followed(
     train: Training,
     *,

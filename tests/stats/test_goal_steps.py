@@ -64,6 +64,34 @@ def test_the_bounds_are_in_order(values: list[float], level: float, window: int)
     )
 
 
+def test_an_error_that_was_an_accuracy_reaches_its_level() -> None:
+    """1 - 0.999 is above 0.001 by a rounding."""
+    found = step_of_goal([1, 2, 3], [0.5, 0.2, 1 - 0.999], 1e-3, window=1)
+    assert found == Reached(2.0, 3.0)
+    assert step_of_goal([1, 2], [1 - 0.999] * 2, 1e-3, window=2) == Reached(0.0, 1.0)
+
+
+@given(
+    st.sampled_from([0.0, 0.001, 0.1, 1 / 3]),
+    st.lists(st.integers(-3, 3), min_size=1, max_size=8),
+    st.integers(1, 8),
+)
+def test_values_a_rounding_from_the_level_break_nothing(
+    level: float, roundings: list[int], window: int
+) -> None:
+    values = [level + rounding * float(np.spacing(level)) for rounding in roundings]
+    found = step_of_goal(range(1, len(values) + 1), values, level, window)
+    assert found is not None and found.after < found.until
+    assert found.reached or level == 0.0
+
+
+@given(st.lists(st.floats(), max_size=20), st.floats(0.0, 1.0), st.integers(1, 8))
+def test_nothing_that_is_logged_breaks_it(values: list[float], level: float, window: int) -> None:
+    found = step_of_goal(range(1, len(values) + 1), values, level, window)
+    assert (found is None) == (not values)
+    assert found is None or found.after < found.until
+
+
 def test_what_makes_no_sense_is_refused() -> None:
     assert step_of_goal([], []) is None
     with pytest.raises(ValueError, match="got 1 steps and 0 values"):

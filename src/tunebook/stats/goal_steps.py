@@ -16,6 +16,8 @@ from tunebook.stats.arrays import Floats, usable
 WINDOW = 5
 # Of the later means so many may miss the level: now and then a batch holds a hard example.
 STRAYS = 0.05
+# Of a level: what is above it by less is rounding.
+ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,19 @@ def step_of_goal(
     if not len(y):
         return None
     window = min(window, len(y))
-    means = _means(np.where(usable(y), y, math.inf), window)
-    missed = means > level + 1e-12 * max(abs(level), 1e-300)
+    y = np.where(usable(y), y, math.inf)
+    # One limit for means and for single values: 1 - 0.999 is above 0.001 by a rounding.
+    limit = level + ROUNDING * abs(level)
+    missed = _means(y, window) > limit
     if missed[-1]:
         return Reached(float(x[-1]), math.inf)
     first = _first_to_stay(missed)
-    begin = _first_to_meet(y, first, window, level)
-    return Reached(float(x[begin - 1]) if begin else 0.0, float(x[_last(y, first, window, level)]))
+    # A mean is rounded, too: the lowest value of a window that meets the limit meets it.
+    inside = y[first : first + window]
+    meets = inside <= max(limit, float(inside.min()))
+    begin = first + int(np.flatnonzero(meets)[0])
+    last = first if bool(np.all(meets)) else first + window - 1
+    return Reached(float(x[begin - 1]) if begin else 0.0, float(x[last]))
 
 
 def _means(values: Floats, window: int) -> Floats:
@@ -76,15 +84,3 @@ def _first_to_stay(missed: np.ndarray) -> int:
     later = np.cumsum(missed[::-1])[::-1]
     left = np.arange(len(missed), 0, -1)
     return int(np.flatnonzero(~missed & (later <= STRAYS * left))[0])
-
-
-def _first_to_meet(values: Floats, first: int, window: int, level: float) -> int:
-    """The first value of the window that meets the level by itself."""
-    inside = np.flatnonzero(values[first : first + window] <= level)
-    return first + int(inside[0])
-
-
-def _last(values: Floats, first: int, window: int, level: float) -> int:
-    """The end of the window; where all of it meets the level, its beginning."""
-    whole = bool(np.all(values[first : first + window] <= level))
-    return first if whole else first + window - 1

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from simulated_probes import Made, results_of, subject_of
+from tunebook.core.evidence import Standing
 from tunebook.core.knobs import Knobs
 from tunebook.core.space import Config
 from tunebook.procedures.steps.fitted import Fitted
@@ -41,16 +43,26 @@ def test_one_seed_that_does_not_fit_leaves_no_interval() -> None:
     found = fits(20, 400)
     assert found.interval is None
     assert found.fitting == (1, 2)
-    assert found.is_falling and found.left == pytest.approx(0.76, abs=0.01)
+    assert found.course == "falling" and found.left == pytest.approx(0.76, abs=0.01)
+
+
+def test_what_broke_says_nothing_of_its_rate() -> None:
+    found = fits(20, 400, 500)
+    (good, slow, other) = found.best
+    broken = replace(slow, standing=Standing.BROKEN), replace(other, standing=Standing.BROKEN)
+    made = replace(found.sweep, readings={0.1: (good, *broken)})
+    found = replace(found, sweep=made)
+    assert found.best == (good,) and found.broken == (2, 3)
+    assert found.fitting == (1, 1) and found.interval == (19, 20) and found.left == 0.0
 
 
 def test_what_falls_no_further() -> None:
     found = fits(20, 20, floor=0.3)
-    assert found.interval is None and not found.is_falling
+    assert found.interval is None and found.course == "level"
     assert found.left == pytest.approx(0.3)
 
 
 def test_without_a_best_rate_nothing_is_known() -> None:
     found = Fitted(Sweep("lr", {}, {}), FIT, 100)
     assert (found.best, found.interval, found.fitting) == ((), None, (0, 0))
-    assert found.left == math.inf and not found.is_falling
+    assert found.left == math.inf and found.course == "unclear"

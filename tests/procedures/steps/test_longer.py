@@ -8,14 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from simulated_lengths import GUESS, KNOBS, LOST, followed, improves
+from simulated_lengths import GUESS, KNOBS, LOST, followed, improves, loses
 from simulated_probes import Made, Training, subject_of
 from tunebook.core.curves import Curve
 from tunebook.core.domains import Value
 from tunebook.core.space import Config
 from tunebook.core.study import Study
 from tunebook.core.trials import Outcome, OutcomeKind
-from tunebook.procedures.steps.longer import FACTORS, SEEDS, Gain
+from tunebook.procedures.steps.gains import Gain
+from tunebook.procedures.steps.longer import FACTORS, SEEDS
 from tunebook.procedures.subjects import Subject
 
 
@@ -135,6 +136,34 @@ def test_what_comes_to_nothing_with_more_steps_is_no_gain() -> None:
 
     made, _ = followed(train)
     assert made.steps == 200 and not made.may_gain
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2])
+def test_seeds_that_are_lost_by_luck_seldom_make_it_longer(share: float) -> None:
+    """Where more steps do nothing, as without them: one answer in three."""
+    found = [followed(loses(improves(GUESS), share), seed=seed)[0] for seed in range(150)]
+    longer = sum(made.is_known and made.steps > GUESS for made in found)
+    assert longer <= 0.33 * 150 + 2.5 * math.sqrt(150 * 0.22)
+
+
+def test_seeds_that_are_lost_by_luck_do_not_hide_a_gain() -> None:
+    """Planted: each doubling gains four times the noise, up to four times the guess."""
+    found = [followed(loses(improves(4 * GUESS), 0.1), seed=seed)[0] for seed in range(60)]
+    assert sum(made.is_known for made in found) >= 50
+    assert sum(made.is_known and made.steps < 4 * GUESS for made in found) <= 4
+
+
+def test_a_seed_that_is_lost_when_longer_does_not_outweigh_the_others() -> None:
+    first: list[int] = []
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        first.append(seed)
+        if steps > GUESS and seed == first[0]:
+            return LOST
+        return {"valid/error": Curve.of([steps], [30 / steps])}
+
+    made, _ = followed(train)
+    assert made.is_known and made.steps == 8 * GUESS and made.may_gain
 
 
 @pytest.mark.parametrize("ended", [LOST, Outcome(OutcomeKind.CRASHED, "the machine went away")])

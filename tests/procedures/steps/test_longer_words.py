@@ -19,14 +19,11 @@ def test_the_fewest_steps_beyond_which_nothing_is_gained() -> None:
     found, why = said(improves(400, noise=0.0, by_seed=0.0))
     assert found.question == LONGER and found.verdict is Verdict.WATCH
     assert found.sentence == (
-        "With its own schedule and regularisation and lr 0.1, the study's training has a mean "
-        "valid/error of 0.3 after 100 steps, 0.28 after 200, 0.26 after 400 and 0.26 after 800, "
-        "on 4 seeds. Beyond 400 steps longer training gains nothing above noise: twice as many "
-        "gain 0 (standard error 0)."
+        "400 steps are enough for the study's own training: twice as many gain 0 (standard error "
+        "0). With its schedule, its regularisation and lr 0.1, the mean valid/error is 0.3 after "
+        "100 steps, 0.28 after 200, 0.26 after 400 and 0.26 after 800, on 4 seeds."
     )
-    assert found.advice == (
-        "Give trials 400 steps; they have 50. Never tune the number of steps itself."
-    )
+    assert found.advice == "Give trials 400 steps; they have 50."
     assert found.numbers == {"guess": 100, "steps": 400, "total": 6000}
     assert "one probe in ten" in found.method
     assert why == "The fewest steps beyond which longer training gained nothing above noise."
@@ -35,22 +32,28 @@ def test_the_fewest_steps_beyond_which_nothing_is_gained() -> None:
 def test_a_study_that_has_as_many_is_left_alone() -> None:
     found, _ = said(improves(100, noise=0.0), steps=100)
     assert found.verdict is Verdict.GOOD
-    assert found.sentence.endswith("The study's 100 are enough for that.")
-    assert found.advice == "Never tune the number of steps itself."
+    assert found.sentence.startswith(
+        "100 steps are enough for the study's own training, which has 100: twice as many "
+    )
+    assert found.advice == ""
 
 
 def test_what_still_gains_may_gain_more() -> None:
     found, why = said(improves(1e9, noise=0.0), steps=1000)
     assert found.verdict is Verdict.WATCH
-    assert "The last doubling still gains 0.02 (standard error" in found.sentence
-    assert "more steps may still help" in found.sentence and "more steps may still help" in why
+    assert found.sentence.startswith(
+        "The study's own training still gains at 800 steps, the most that were tried: the last "
+        "doubling gains 0.02 (standard error "
+    )
+    assert "), and more steps may still help. The study has 1000. With its" in found.sentence
+    assert "more steps may still help" in why
     assert found.advice.startswith("Run the study, then ask again")
 
 
 def test_a_cap_is_told() -> None:
     found, _ = said(improves(1e9, noise=0.0), longest=250)
     assert "more steps may still help" in found.sentence
-    assert "tunebook probe steps STUDY.yaml --longest 400 --again" in found.advice
+    assert "tunebook probe steps STUDY.yaml --longest 400 --again." in found.advice
 
 
 def test_a_cap_that_leaves_no_room_is_told() -> None:
@@ -75,6 +78,19 @@ def test_trials_that_come_to_nothing_are_told() -> None:
 
     found, _ = said(train)
     assert "twice as many have more trials that come to nothing" in found.sentence
+
+
+def test_every_seed_that_was_lost_is_told() -> None:
+    seeds: list[int] = []
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        seeds.append(seed)
+        gone = {200: seeds[:1], 400: seeds[:2]}.get(steps, [])
+        return LOST if seed in gone else improves(100, noise=0.0)(config, seed, steps)
+
+    found, _ = said(train)
+    assert " 1 of 4 trainings of 200 steps and 2 of 4 of 400 came to nothing." in found.sentence
+    assert "came to nothing" not in said(improves(100))[0].sentence
 
 
 def test_a_loss_is_told_as_one() -> None:

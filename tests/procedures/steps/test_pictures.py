@@ -31,10 +31,24 @@ def test_steps_and_what_did_not_fit() -> None:
     done, lost, rule = figure.panels[0].marks
     assert isinstance(done, Points) and done.y.tolist() == [20, 20]
     assert isinstance(lost, Points) and lost.crosses and lost.y.tolist() == [100]
-    assert isinstance(rule, Rule) and rule.at == 0.1
+    assert isinstance(rule, Rule) and rule.at == 0.1 and rule.name == "fastest, 0.1"
     assert figure.sentence == "2 trials of 3 fit the training set (train/error 0) within 100 steps."
     assert figure.panels[1].title == "train/error of the fastest and its neighbours"
     assert [row[1] for row in figure.table.rows] == ["20", "20", "not fitted"]
+
+
+def test_what_fits_nowhere_has_no_fastest() -> None:
+    subject = subject_of({"lr": 0.1}, Knobs(learning_rate="lr"), steps=100)
+    study = subject.stage("sweep", {"lr": [0.6, 1.0]}, goal="?")
+    made = judged(results_of(study, train), "lr", needed(FIT, 100))
+    (figure,) = picture(QUESTION, Fitted(made, FIT, 100))
+    rule = figure.panels[0].marks[-1]
+    assert isinstance(rule, Rule) and rule.name == "lowest, 0.6"
+    assert figure.sentence == (
+        "0 trials of 2 fit the training set (train/error 0) within 100 steps. The lowest "
+        "train/error at the end is that of 0.6."
+    )
+    assert figure.panels[1].title == "train/error of the lowest and its neighbours"
 
 
 def test_nothing_tried_nothing_drawn() -> None:

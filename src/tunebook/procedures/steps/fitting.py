@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,10 @@ NONE: Final = 1e-3
 # A curve goes on falling when, at its present slope, as many steps again would take this share off.
 STILL_FALLING: Final = 0.25
 CLEARLY: Final = 0.05
+# The steep end of a slope's interval is so many standard errors below it.
+STEEP: Final = 2.0
+# How a curve goes on.
+Course: TypeAlias = Literal["falling", "level", "unclear"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +83,20 @@ def needed(fit: Fit, most: int) -> Judge:
     return judge
 
 
-def is_falling(reading: Reading, fit: Fit, most: int) -> bool:
-    """Whether more steps would bring the metric much further down."""
-    steps, values = finite_points(reading.curve(fit.metric))
-    slope = end_slope(steps, values)
+def course(reading: Reading, fit: Fit, most: int) -> Course:
+    """Whether more steps would bring the metric much further down.
+
+    That no fall is clear does not make a curve level: noise hides a fall. It is level where even
+    the steep end of its slope's interval would take little off.
+    """
+    slope = end_slope(*finite_points(reading.curve(fit.metric)))
     if slope is None:
-        return True
-    left = left_over(reading, fit)
-    return slope.falling <= CLEARLY and -slope.per_step * most >= STILL_FALLING * left
+        return "unclear"
+    much = STILL_FALLING * left_over(reading, fit)
+    if slope.falling <= CLEARLY and -slope.per_step * most >= much:
+        return "falling"
+    steep = slope.per_step - STEEP * slope.error
+    return "level" if -steep * most < much else "unclear"
 
 
 def left_over(reading: Reading, fit: Fit) -> float:

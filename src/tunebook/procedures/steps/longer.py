@@ -7,22 +7,19 @@ its steps, on the same seeds, until that gains nothing above noise.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from typing import Final
 
-import numpy as np
-
 from tunebook.core.domains import Value
-from tunebook.core.evidence import Reading, Standing
+from tunebook.core.evidence import Reading
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.study import Study
+from tunebook.procedures.steps.gains import Gain, gain_of, losses_of
 from tunebook.procedures.steps.rates import Rates, compared, is_far
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import readings_of
-from tunebook.stats.samples import standard_error
 
 STAGE: Final = "own"
 SEEDS: Final = 4
@@ -30,26 +27,8 @@ SEEDS: Final = 4
 FACTORS: Final = (1, 2, 4, 8)
 # In doubt, longer: a gain need not be beyond doubt, only above its standard error.
 ABOVE_NOISE: Final = 1.0
-# Differences below this share of a result are rounding.
-ROUNDING: Final = 1e-9
 # Equally many for all: who is looked at more often is seen at a better moment.
 EVALUATIONS: Final = 20
-
-
-@dataclass(frozen=True, slots=True)
-class Gain:
-    """By how much longer trials are better than shorter ones on the same seeds.
-
-    Infinite where fewer come to nothing, minus infinity where more do.
-    """
-
-    mean: float
-    error: float
-    least: float = 0.0
-
-    @property
-    def is_above_noise(self) -> bool:
-        return self.mean > max(ABOVE_NOISE * self.error, self.least)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +40,7 @@ class Rung:
 
     def losses(self, metric: Metric) -> dict[int, float]:
         """Results by seed, lower for better ones; infinity for those that came to nothing."""
-        found: dict[int, float] = {}
-        for reading in self.readings:
-            if reading.value is not None:
-                found[reading.record.trial.seed] = metric.loss(reading.value)
-            elif reading.standing is Standing.INFEASIBLE:
-                found[reading.record.trial.seed] = math.inf
-        return found
+        return losses_of(self.readings, metric)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +58,7 @@ class Longer:
 
     def gain(self, shorter: int, longer: int) -> Gain | None:
         """What one rung gains over another; None where fewer than two seeds tell."""
-        one, other = (self.rungs[i].losses(self.metric) for i in (shorter, longer))
-        seeds = sorted(one.keys() & other.keys())
-        a, b = (np.array([losses[seed] for seed in seeds]) for losses in (one, other))
-        lost = int(np.sum(np.isinf(a))) - int(np.sum(np.isinf(b)))
-        if lost and len(seeds) > 1:
-            return Gain(math.copysign(math.inf, lost), 0.0)
-        both = np.isfinite(a) & np.isfinite(b)
-        if len(seeds) > 1 and not np.any(np.isfinite(a)) and not np.any(np.isfinite(b)):
-            return Gain(0.0, 0.0)
-        differences = a[both] - b[both]
-        error = standard_error(differences)
-        if error is None:
-            return None
-        least = ROUNDING * float(np.max(np.abs(a[both])))
-        return Gain(float(np.mean(differences)), error, least)
+        return gain_of(*(self.rungs[i].losses(self.metric) for i in (shorter, longer)))
 
     @property
     def records(self) -> tuple[TrialRecord, ...]:
@@ -140,7 +99,7 @@ class Longer:
 
     def _is_surpassed(self, rung: int) -> bool:
         gains = (self.gain(rung, later) for later in range(rung + 1, len(self.rungs)))
-        return any(gain is not None and gain.is_above_noise for gain in gains)
+        return any(gain is not None and gain.is_above(ABOVE_NOISE) for gain in gains)
 
 
 def lengthened(

@@ -9,9 +9,10 @@ from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import listed
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.commands import anew, look, other
-from tunebook.procedures.steps.longer import FACTORS, SEEDS, Gain, Longer, Rung
+from tunebook.procedures.steps.gains import Gain, lost
+from tunebook.procedures.steps.longer import FACTORS, SEEDS, Longer, Rung
 from tunebook.procedures.steps.rates import FAR, Rates
-from tunebook.procedures.steps.words import FIRST_GUESS, NEVER_TUNE
+from tunebook.procedures.steps.words import FIRST_GUESS
 from tunebook.procedures.subjects import Subject
 
 LONGER: Final = Question(
@@ -22,10 +23,11 @@ LONGER: Final = Question(
 METHOD: Final = (
     "the study's own schedule, regularisation and learning rate, on the same seeds at every "
     "length; the fewest steps over which no more gain above one standard error of the paired "
-    "differences. Where more steps do nothing, one answer in three is longer than the guess all "
+    "differences; lost seeds decide only where more of them are beyond luck (Fisher's exact test, "
+    "5%). Where more steps do nothing, one answer in three is longer than the guess all "
     f"the same, and one probe in ten tries 8 times as many. A rate that is {FAR:g} times above or "
-    "below the fastest of the sweep is tried beside that, for the guess, and the better of both "
-    "is trained longer"
+    "below the fastest of the sweep is tried beside that, for the guess, and trained longer "
+    "where it is better by two standard errors of the paired differences"
 )
 MAY_HELP: Final = "more steps may still help"
 
@@ -46,14 +48,17 @@ def answer(subject: Subject, made: Longer) -> Finding:
             f"learning rate that works first: {other(subject, 'stability')}.",
         )
     have, steps = subject.steps, made.steps
-    sentence = f"{_chosen(subject, made)}{_results(subject, made)}{_conclusion(made)}"
+    parts = (
+        _conclusion(subject, made),
+        _results(subject, made),
+        _lost(made),
+        _chosen(subject, made),
+    )
     advice = [_further(subject, made)] if made.may_gain else []
+    verdict = Verdict.WATCH if made.may_gain else Verdict.GOOD
     if have is not None and have < steps:
         verdict = Verdict.WATCH
         advice.insert(0, f"Give trials {shown(steps)} steps; they have {shown(have)}.")
-    else:
-        verdict = Verdict.WATCH if made.may_gain else Verdict.GOOD
-        sentence += f" The study's {shown(have)} are enough for that." if have else ""
     if made.rates is not None and made.rates.is_other:
         advice.insert(
             0,
@@ -61,9 +66,8 @@ def answer(subject: Subject, made: Longer) -> Finding:
             f"than {shown(made.rates.start)}.",
         )
     numbers = {"guess": float(made.guess), "steps": float(steps), "total": float(made.total)}
-    return Finding(
-        LONGER, verdict, sentence, " ".join([*advice, NEVER_TUNE]), numbers=numbers, method=METHOD
-    )
+    sentence = " ".join(part for part in parts if part)
+    return Finding(LONGER, verdict, sentence, " ".join(advice), numbers=numbers, method=METHOD)
 
 
 def because(subject: Subject, made: Longer) -> str:
@@ -79,25 +83,69 @@ def because(subject: Subject, made: Longer) -> str:
     return f"The fewest steps beyond which longer training gained nothing above noise{at}."
 
 
+def _conclusion(subject: Subject, made: Longer) -> str:
+    """The answer, which comes before what it rests on."""
+    have, place, last = subject.steps, made.enough, len(made.rungs) - 1
+    has = have is not None and have >= made.steps
+    if not made.may_gain:
+        found = made.gain(place, place + 1)
+        own = f", which has {shown(have or 0)}" if has else ""
+        return (
+            f"{shown(made.steps)} steps are enough for the study's own training{own}: twice as "
+            f"many {_gain(found)}."
+        )
+    own = f" The study has {shown(have or 0)}." if has else ""
+    return (
+        f"The study's own training still gains at {shown(made.steps)} steps, the most that were "
+        f"tried: the last doubling {_gain(made.gain(last - 1, last), 's')}, and {MAY_HELP}.{own}"
+    )
+
+
+def _results(subject: Subject, made: Longer) -> str:
+    """`With its schedule, ... the mean valid/error is 0.07 after 100 steps and 0.05 after 200`."""
+    name, rate = subject.knobs.learning_rate, _rate(subject, made)
+    told = [f"{_mean(rung, made)} after {shown(rung.steps)}" for rung in made.rungs]
+    told[0] += " steps"
+    return (
+        f"With its schedule, its regularisation and {name} {shown(rate)}, the mean "
+        f"{made.metric.name} is {listed(told, most=len(FACTORS))}, on {SEEDS} seeds."
+    )
+
+
+def _lost(made: Longer) -> str:
+    """`1 of 4 trainings of 200 steps and 2 of 4 of 400 came to nothing.`"""
+    told: list[str] = []
+    for rung in made.rungs:
+        losses = rung.losses(made.metric)
+        of = f"of {shown(rung.steps)}" if told else f"trainings of {shown(rung.steps)} steps"
+        if lost(losses):
+            told.append(f"{lost(losses)} of {len(losses)} {of}")
+    return f"{listed(told, most=len(FACTORS))} came to nothing." if told else ""
+
+
 def _chosen(subject: Subject, made: Longer) -> str:
     """How the learning rate was chosen, where that was to be chosen."""
     rates = made.rates
     if rates is None:
         return ""
-    name = subject.name("learning_rate")
-    both = [
-        f"{_result(rates, rate, made)} at {shown(rate)}" for rate in (rates.start, rates.fastest)
-    ]
+    name, fastest, start = subject.name("learning_rate"), shown(rates.fastest), shown(rates.start)
     return (
-        f"The start's {name}, {shown(rates.start)}, is far from {shown(rates.fastest)}, which "
-        f"fitted the training set fastest; over {shown(rates.steps)} steps the study's own "
-        f"training has a mean {made.metric.name} of {listed(both)}, so {shown(rates.better)} was "
-        "trained longer. "
+        f"At {name} {fastest} the training set was fitted fastest; over {shown(rates.steps)} steps "
+        f"the mean is {_result(rates, rates.fastest, made)} at {fastest} and "
+        f"{_result(rates, rates.start, made)} at the start's {start}, {_taken(rates)}."
     )
 
 
+def _taken(rates: Rates) -> str:
+    if rates.gain is None:
+        return f"and too few trials tell which is better: {shown(rates.start)} was kept"
+    if not rates.differ:
+        return f"which do not differ beyond noise: {shown(rates.start)} was kept"
+    return f"so {shown(rates.better)} was {'taken' if rates.is_other else 'kept'}"
+
+
 def _result(rates: Rates, rate: float, made: Longer) -> str:
-    loss = rates.losses.get(rate, math.nan)
+    loss = rates.mean(rate)
     return (
         shown(loss if made.metric.better == "lower" else -loss)
         if math.isfinite(loss)
@@ -105,33 +153,10 @@ def _result(rates: Rates, rate: float, made: Longer) -> str:
     )
 
 
-def _results(subject: Subject, made: Longer) -> str:
-    """`The study's own training has valid/error 0.07 after 100 steps and 0.05 after 200`."""
-    name, rate = subject.knobs.learning_rate, _rate(subject, made)
-    told = [f"{_mean(rung, made)} after {shown(rung.steps)}" for rung in made.rungs]
-    told[0] += " steps"
-    return (
-        f"With its own schedule and regularisation and {name} {shown(rate)}, the study's "
-        f"training has a mean {made.metric.name} of {listed(told, most=len(FACTORS))}, on "
-        f"{SEEDS} seeds."
-    )
-
-
-def _conclusion(made: Longer) -> str:
-    place, last = made.enough, len(made.rungs) - 1
-    if not made.may_gain:
-        found = made.gain(place, place + 1)
-        return (
-            f" Beyond {shown(made.steps)} steps longer training gains nothing above noise: twice "
-            f"as many {_gain(found)}."
-        )
-    return f" The last doubling still {_gain(made.gain(last - 1, last), 's')}: {MAY_HELP}."
-
-
 def _further(subject: Subject, made: Longer) -> str:
     last = made.rungs[-1].steps
     if last < FACTORS[-1] * made.guess:
-        return f"Allow more: {anew(subject, longest=2 * last)}"
+        return f"Allow more: {anew(subject, longest=2 * last)}."
     return "Run the study, then ask again: when its good trials are best tells whether to go on."
 
 

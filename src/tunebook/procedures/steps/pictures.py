@@ -1,4 +1,4 @@
-"""The pictures of steps: how many each learning rate needed, and the curves of the fastest."""
+"""The pictures of steps: how many each learning rate needed, and the curves of the best."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tunebook.procedures.steps.fitting import fitted
 
 
 def picture(question: Question, found: Fitted) -> tuple[Figure, ...]:
-    """Steps against the learning rate, and the metric of the fastest rate and its neighbours."""
+    """Steps against the learning rate, and the metric of the best rate and its neighbours."""
     made, fit = found.sweep, found.fit
     every = [(v, r, _steps(r, found)) for v, several in made.readings.items() for r in several]
     done = [(v, steps) for v, _, steps in every if math.isfinite(steps)]
@@ -35,7 +35,7 @@ def picture(question: Question, found: Fitted) -> tuple[Figure, ...]:
         labels = tuple(one_line(r.why) or "not fitted" for _, r in lost)
         marks.append(Points(at, top, INFEASIBLE, "not fitted", labels, crosses=True))
     if made.best is not None:
-        marks.append(Rule(made.best, "x", f"fastest, {number(made.best)}"))
+        marks.append(Rule(made.best, "x", f"{found.leads}, {number(made.best)}"))
     first = Panel(
         Axis(one_line(made.parameter), "log"),
         Axis("steps to fit the training set", low=0.0, high=1.05 * found.most),
@@ -49,9 +49,14 @@ def picture(question: Question, found: Fitted) -> tuple[Figure, ...]:
     ]
     table, cut = limited((made.parameter, "steps", "why"), rows)
     counts = f"{counted(len(done), 'trial')} of {len(every)} fit the training set"
-    sentence = sentences(f"{counts} ({fit.words}) within {found.most:,} steps.")
+    lowest = "" if made.best is None or found.leads != "lowest" else _lowest(made.best, found)
+    sentence = sentences(f"{counts} ({fit.words}) within {found.most:,} steps.", lowest)
     title = "Steps to fit the training set"
     return (Figure(question.key, title, sentence, tuple(panels), table, cut),)
+
+
+def _lowest(rate: float, found: Fitted) -> str:
+    return f"The lowest {found.fit.metric} at the end is that of {number(rate)}."
 
 
 def _steps(reading: Reading, found: Fitted) -> float:
@@ -68,6 +73,6 @@ def _curves(found: Fitted) -> list[Panel]:
     groups = {f"{made.parameter} {number(value)}": made.readings[value] for value in near}
     metric = found.fit.metric
     panel = curves_panel(
-        groups, metric, title=f"{one_line(metric)} of the fastest and its neighbours"
+        groups, metric, title=f"{one_line(metric)} of the {found.leads} and its neighbours"
     )
     return [] if panel is None else [panel]

@@ -101,7 +101,7 @@ def _answer(
     edits = words.edits(subject, advised, later, because)
     retune = words.retune(subject) if edits else ()
     figures += words.histogram_picture(subject)
-    return Answer(tuple(findings), tuple(figures), edits, retune)
+    return Answer(words.never_tuned(findings), tuple(figures), edits, retune)
 
 
 def _plain(subject: Subject, most: int) -> dict[str, Value]:

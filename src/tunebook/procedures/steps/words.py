@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -67,7 +68,8 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
             + anew(subject, {name: made.values[0] / 100}),
         )
     if found.interval is None:
-        return _not_fitted(question, subject, found)
+        told, _ = _not_fitted(question, subject, found)
+        return replace(told, sentence=f"{told.sentence}{_broken(found)}"), None
     if made.boundary is not None:
         side = "lowest" if made.boundary == "low" else "highest"
         return _unknown(
@@ -83,16 +85,16 @@ def answer(question: Question, subject: Subject, found: Fitted) -> tuple[Finding
         f"Without regularisation and at a {'' if kept else 'constant '}{name} of "
         f"{shown(made.best)}, the training set is fitted ({fit.words}) after "
         f"{_between(low, high)} steps: {shown(guess)} steps are a first guess for a trial."
-        f"{_caveat(subject)}{kept}"
+        f"{_broken(found)}{_caveat(subject)}{kept}"
     )
     have = subject.steps
     if have is not None and high > have:
         verdict = Verdict.WATCH
-        advice = f"Give trials no fewer; they have {shown(have)}. {RAISES} {NEVER_TUNE}"
+        advice = f"Give trials no fewer; they have {shown(have)}. {RAISES}"
     else:
         verdict = Verdict.GOOD
         sentence += f" The study's {shown(have)} are enough for that." if have else ""
-        advice = f"{RAISES} {NEVER_TUNE}"
+        advice = RAISES
     numbers = {"rate": made.best, "after": low, "until": high, "guess": float(guess)}
     return Finding(question, verdict, sentence, advice, numbers=numbers, method=METHOD), guess
 
@@ -103,9 +105,17 @@ def histogram(subject: Subject) -> Finding | None:
         return None
     found = step_budget(gather(subject.seen))
     told = f"In {subject.study.name}, {found.sentence[0].lower()}{found.sentence[1:]}"
-    advice = f"{found.advice} {NEVER_TUNE}" if found.verdict is Verdict.WATCH else found.advice
     # The trials are those of the study, not of the probe.
-    return replace(found, question=HISTOGRAM, sentence=told, advice=advice, trials=(), claims=())
+    return replace(found, question=HISTOGRAM, sentence=told, trials=(), claims=())
+
+
+def never_tuned(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings, of which the first that knows something says what is true of all."""
+    first = next((one for one in findings if one.verdict is not Verdict.UNKNOWN), None)
+    return tuple(
+        replace(one, advice=f"{one.advice} {NEVER_TUNE}".strip()) if one is first else one
+        for one in findings
+    )
 
 
 def histogram_picture(subject: Subject) -> tuple[Figure, ...]:
@@ -162,45 +172,45 @@ def rounded_up(steps: float) -> int:
 def _not_fitted(question: Question, subject: Subject, found: Fitted) -> tuple[Finding, None]:
     made, fit = found.sweep, found.fit
     fitting, known = found.fitting
+    steps, rate = counted(found.most, "step"), shown(made.best or 0)
+    more = f"Give it more: {anew(subject, max_steps=2 * found.most)}"
     if fitting:
         return _unknown(
             question,
-            f"At the best {made.parameter}, {shown(made.best or 0)}, {fitting} of "
-            f"{counted(known, 'trial')} fit the training set ({fit.words}) in "
-            f"{counted(found.most, 'step')}, the others do not: more steps are needed.",
-            f"Give it more: {anew(subject, max_steps=2 * found.most)}",
+            f"At the best {made.parameter}, {rate}, {fitting} of {counted(known, 'trial')} fit the "
+            f"training set ({fit.words}) in {steps}, the others do not: more steps are needed.",
+            more,
         )
-    best = (
-        f"No {made.parameter} from {shown(made.values[0])} to {shown(made.values[-1])} fits the "
-        f"training set in {counted(found.most, 'step')}"
-    )
-    left = (
-        f"the best, {shown(made.best or 0)}, ends at {fit.metric} {shown(fit.level + found.left)}"
-    )
     if found.left <= NONE:
         return _unknown(
             question,
-            f"At the best {made.parameter}, {shown(made.best or 0)}, the training set is fitted "
-            f"({fit.words}) at times within {counted(found.most, 'step')}, but not for good: more "
-            "steps are needed.",
-            f"Give it more: {anew(subject, max_steps=2 * found.most)}",
+            f"At the best {made.parameter}, {rate}, the training set is fitted ({fit.words}) at "
+            f"times within {steps}, but not for good: more steps are needed.",
+            more,
         )
-    if found.is_falling:
-        return _unknown(
-            question,
-            f"{best}; {left}, and still falls: more steps are needed.",
-            f"Give it more: {anew(subject, max_steps=2 * found.most)}",
-        )
+    ends = (
+        f"No {made.parameter} from {shown(made.values[0])} to {shown(made.values[-1])} fits the "
+        f"training set in {steps}; the best, {rate}, ends at {fit.metric} "
+        f"{shown(fit.level + found.left)}"
+    )
+    if found.course == "falling":
+        return _unknown(question, f"{ends}, and still falls: more steps are needed.", more)
     if made.boundary is not None:
         side = "lower" if made.boundary == "low" else "higher"
         return _unknown(
             question,
-            f"{best}; {left}, and a {side} rate may do better.",
+            f"{ends}, and a {side} rate may do better.",
             f"Begin there: {anew(subject, {made.parameter: made.best or 0.0})}",
+        )
+    if found.course == "unclear":
+        return _unknown(
+            question,
+            f"{ends}; whether it falls any further is not clear: more steps may be needed.",
+            more,
         )
     return _unknown(
         question,
-        f"Not applicable: {best}; {left}, and falls no further.",
+        f"Not applicable: {ends}, and falls no further.",
         "Choose the steps by when good trials are best: run the study, then ask again. Or give a "
         "level that can be reached, by --loss.",
     )
@@ -208,6 +218,11 @@ def _not_fitted(question: Question, subject: Subject, found: Fitted) -> tuple[Fi
 
 def _unknown(question: Question, sentence: str, advice: str) -> tuple[Finding, None]:
     return Finding(question, Verdict.UNKNOWN, sentence, advice, method=METHOD), None
+
+
+def _broken(found: Fitted) -> str:
+    broken, of = found.broken
+    return f" Left out: {broken} of {of} trials at that rate, which broke." if broken else ""
 
 
 def _between(low: float, high: float) -> str:
