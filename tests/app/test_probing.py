@@ -89,6 +89,17 @@ def test_options_have_their_defaults_and_are_checked(small: Study) -> None:
         probing.ask("variance", small, {"seeds": 1}, {}, BOOK)
 
 
+def test_what_only_the_answer_depends_on_may_be_asked_anew(small: Study) -> None:
+    first = ran(ask(small))
+    asked = probing.ask("variance", small, {**SEEDS, "difference": 1e-9}, {}, BOOK)
+    assert dict(asked.options) == {"seeds": 3, "difference": 1e-9}
+    before = studies()
+    again = ran(asked)
+    assert studies() == before
+    told = [f for f in again.findings if f.question.key == "probe-seeds"]
+    assert told and told[0] not in first.findings
+
+
 def test_what_was_begun_otherwise_is_refused_with_the_difference(small: Study) -> None:
     ran(ask(small))
     with pytest.raises(StudyChanged) as caught:
@@ -216,6 +227,23 @@ def test_a_report_on_a_probe_that_has_not_ended_says_how_to_continue(small: Stud
         "The probe has not come to its end: small.variance.seed-init has not come to its end."
     )
     assert finding.advice == "Continue it: tunebook probe variance small.yaml"
+
+
+def test_code_that_changed_during_a_probe_is_told(small: Study, here: Path) -> None:
+    asked = ask(small)
+    probe = probing.named("variance").begin(probing.Subject(asked), dict(asked.options))
+    screen, options = display.choose(True, machine=False), workflow.Options(inline=True)
+    workflow.run(next(probe), beginnings.program_of(small), BOOK, options, screen)
+    code = here / "train.py"
+    code.write_text(code.read_text() + "# Another.\n")
+    made = ran(asked)
+    assert made.report is not None
+    (told,) = [f for f in made.report.findings if f.question.key == "code"]
+    assert told.verdict is Verdict.WATCH
+    assert told.sentence.startswith("The code changed during the probe: 6 trials ran ")
+    assert told.advice.endswith("begin anew with --again.")
+    replayed = probing.replayed(workflow.results("small.variance.same", BOOK), BOOK)
+    assert told in replayed.findings
 
 
 def test_changes_are_shown_with_a_line_around_them() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from simulated_probes import Made, Training, results_of, subject_of
 from tunebook.core.evidence import Standing
 from tunebook.core.knobs import Knobs
+from tunebook.core.objective import Metric
 from tunebook.core.results import Results
 from tunebook.core.space import Config
 from tunebook.core.study import Study
@@ -25,6 +26,7 @@ from tunebook.procedures.sweeps import (
     promise,
     readings_of,
     sweep,
+    worse_by,
 )
 
 KNOBS = Knobs(learning_rate="lr", chance=0.9)
@@ -238,3 +240,98 @@ def test_what_a_sweep_promises_beyond_its_best() -> None:
     assert promise(swept(below_zero), 2.0) < 0.05
     assert promise(swept(falling, seed=0.0), 2.0) == 0.5
     assert promise(swept(dict.fromkeys(falling, math.inf)), 2.0) == 0.5
+
+
+def with_seeds(seed_sd: float, broken: tuple[float, int] | None = None) -> Training:
+    """A bowl around 0.01 on which seeds have a strong effect; one trial of a rate may break."""
+    seen: dict[float, list[int]] = {}
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        rate = float(config["lr"] or 0)
+        numbers = seen.setdefault(rate, [])
+        numbers.append(seed)
+        if broken is not None and broken == (rate, len(numbers) - 1):
+            return CRASHED
+        own, left = (np.random.default_rng(s).normal() for s in (seed, [seed, int(1e6 * rate)]))
+        level = 0.3 + 0.05 * math.log10(rate / 0.01) ** 2 + seed_sd * own + 0.0005 * left
+        return {"valid/error": [0.8, level]}
+
+    return train
+
+
+@pytest.mark.parametrize("replicates", [2, 3])
+def test_a_seed_that_broke_is_no_merit_of_its_rate(replicates: int) -> None:
+    """Without the worst seed, the mean of what is left is better by the whole effect of it."""
+    wrong = 0
+    for seed in range(20):
+        rate, lost = (0.0046, 0.022)[seed % 2], seed % replicates
+        made, _ = swept(with_seeds(0.05, (rate, lost)), replicates, seed=seed)
+        assert made.readings[rate][lost].standing is Standing.BROKEN
+        wrong += made.best != 0.01
+    assert wrong == 0
+
+
+def test_a_rate_that_lacks_a_seed_has_the_score_of_all() -> None:
+    whole, _ = swept(with_seeds(0.05), replicates=3)
+    lacking, _ = swept(with_seeds(0.05, (0.022, 1)), replicates=3)
+    assert lacking.scores[0.022] == pytest.approx(whole.scores[0.022], abs=0.002)
+    others = [rate for rate in whole.scores if rate != 0.022]
+    assert [lacking.scores[rate] for rate in others] == [whole.scores[rate] for rate in others]
+
+
+def test_scores_that_measure_nothing_are_no_noise() -> None:
+    subject = subject_of({"lr": 0.01}, KNOBS)
+    study = subject.stage("sweep", {"lr": orders(0.01, 1, 1, 3)}, goal="?", replicates=2)
+    results = results_of(study, with_seeds(0.0))
+    judge = mean_loss(Metric("valid/error"))
+    far = judged(results, "lr", lambda readings: judge(readings) + 10 * (len(readings) % 2))
+    told = judged(results, "lr", judge, tells=lambda score: score < 1.0)
+    assert told.noise is not None and told.noise < 0.01
+    assert judged(results, "lr", judge, tells=lambda score: score < 0.0).noise is None
+    assert far.noise is not None
+
+
+def test_a_promise_survives_a_trial_that_broke() -> None:
+    """Results that fall by a power are seen by their logs, also where a trial broke."""
+
+    def falls(broken: bool) -> Training:
+        count = 0
+
+        def train(config: Config, seed: int, steps: int) -> Made:
+            nonlocal count
+            rate = float(config["lr"] or 0)
+            count += rate == 0.0046
+            if rate > 0.025:
+                return DIVERGED
+            if broken and rate == 0.0046 and count == 1:
+                return CRASHED
+            luck = np.random.default_rng([seed, int(1e6 * rate)]).normal()
+            return {"valid/error": [0.8, 0.1 * (0.01 / rate) ** 1.5 * math.exp(0.1 * luck)]}
+
+        return train
+
+    for broken in (False, True):
+        made, _ = swept(falls(broken), replicates=3)
+        assert made.best == 0.022 and promise(made, 2.0) < 0.05
+
+
+def test_trainings_are_compared_on_the_seeds_that_both_have() -> None:
+    subject = subject_of({"lr": 0.01}, KNOBS)
+    metric = Metric("valid/error")
+
+    def readings(rate: float, worse: float, broken: int | None = None, made: Made | None = None):  # type: ignore[no-untyped-def]
+        study = subject.stage("one", {"lr": [rate]}, goal="?", replicates=3)
+        count = iter(range(9))
+
+        def train(config: Config, seed: int, steps: int) -> Made:
+            if next(count) == broken:
+                return made or CRASHED
+            return {"valid/error": [0.3 + worse + 0.1 * np.random.default_rng(seed).normal()]}
+
+        return readings_of(results_of(study, train))
+
+    whole, lacking = readings(0.01, 0.0), readings(0.02, 0.05, broken=1)
+    assert worse_by(metric, lacking, whole) == pytest.approx(0.05)
+    assert worse_by(metric, whole, lacking) == pytest.approx(-0.05)
+    assert worse_by(metric, readings(0.02, 0.0, 1, DIVERGED), whole) == math.inf
+    assert math.isnan(worse_by(metric, (), whole))

@@ -124,11 +124,13 @@ def sweep(
     steps: int | None = None,
     replicates: int = 1,
     judge: Judge | None = None,
+    tells: Callable[[float], bool] = math.isfinite,
     extensions: int = MOST_EXTENSIONS,
 ) -> Generator[Study, Results, Sweep]:
     """Try values of a parameter; while the best is at an end, go on in its direction.
 
-    For `yield from` in a procedure. Each extension is a study of its own.
+    For `yield from` in a procedure. Each extension is a study of its own. `tells` says of which
+    scores of single trials the spread is noise.
     """
     judge = judge or mean_loss(subject.study.objective.metric)
     records: list[TrialRecord] = []
@@ -149,14 +151,19 @@ def sweep(
         records += results.trials
         # Judged together: whether a trial is infeasible may depend on the others.
         whole = subject.stage(stage, {parameter: sorted(tried)}, fix, goal=goal, steps=steps)
-        made = judged(Results(whole, tuple(records)), parameter, judge)
+        made = judged(Results(whole, tuple(records)), parameter, judge, tells)
         if made.end is None or number > extensions:
             return made
         more = _beyond(made, _ratio(values), len(values) // 2)
     raise AssertionError("unreachable")
 
 
-def judged(results: Results, parameter: str, judge: Judge) -> Sweep:
+def judged(
+    results: Results,
+    parameter: str,
+    judge: Judge,
+    tells: Callable[[float], bool] = math.isfinite,
+) -> Sweep:
     """What a study says of the values of one parameter."""
     readings = by_value(results, parameter)
     scores = {value: judge(found) for value, found in readings.items()}
@@ -164,7 +171,7 @@ def judged(results: Results, parameter: str, judge: Judge) -> Sweep:
     # What is good is what is compared: far from it, results differ more from seed to seed.
     good = working[: max(LEAST_GOOD, math.ceil(len(working) / 2))]
     single = {v: tuple(judge((reading,)) for reading in found) for v, found in readings.items()}
-    near = [single[value] for value in good]
+    near = [tuple(x if tells(x) else math.nan for x in single[value]) for value in good]
     effects = _seed_effects(near)
     fair = {v: score - _luck(single[v], effects) for v, score in scores.items()}
     noise = _noise(near)

@@ -115,6 +115,17 @@ def test_json_of_a_probe_that_breaks(here: Path, capsys: pytest.CaptureFixture[s
     assert "ZeroDivisionError" in data["reason"]
 
 
+def test_a_probe_of_which_no_trial_has_a_result_says_so(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_probed(here, train="def train(run):\n    1 / 0\n")
+    done = call(capsys, "probe", "variance", "small.yaml", "--seeds", 3)
+    assert done.code == 5
+    assert done.err.endswith(
+        "No trial of the probe has a result: the program fails in all of them.\n"
+    )
+
+
 @pytest.mark.usefixtures("proposes")
 def test_a_proposal_is_written_and_shown(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = small.read_text()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tunebook.procedures.remedies.clipping_tried import MOST_CLIPPED, Tried, best_of, fewer_p
+from tunebook.procedures.remedies.clipping_tried import MOST_CLIPPED, Tried, best_of
 from tunebook.procedures.remedies.comparing import LEVEL
+from tunebook.stats.shares import fewer_p
 
 
 @pytest.mark.parametrize(
@@ -36,12 +37,6 @@ def test_trouble_that_is_clearly_less_will_do_where_nothing_cures() -> None:
     cured = Tried(1.0, (), "", 0.2)
     assert best_of([stays, calmer, cured]) is cured
     assert best_of([Tried(1.0, (), None, None, calmer=True)]) is None
-
-
-def test_fewer_of_some_than_of_others() -> None:
-    assert fewer_p(0, 5, 4, 5) == pytest.approx(5 / 210)
-    assert fewer_p(2, 5, 2, 5) > 0.5
-    assert fewer_p(0, 5, 0, 5) == fewer_p(5, 5, 5, 5) == 1.0
 
 
 @pytest.mark.parametrize("unstable", [0.5, 0.8, 0.95])

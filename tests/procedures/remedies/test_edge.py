@@ -119,6 +119,9 @@ def test_trials_that_broke_are_not_known() -> None:
     assert found.trouble_at(0.095) == ""
     assert found.trouble_in(found.sweep.readings[0.095], STEPS) is None
     assert found.trouble_in(found.sweep.readings[0.03], STEPS) == ""
+    # One that is stable does not speak for the one that broke.
+    both = (*found.sweep.readings[0.03], *found.sweep.readings[0.095])
+    assert found.trouble_in(both, STEPS) is None
     assert found.unstable is None
 
 

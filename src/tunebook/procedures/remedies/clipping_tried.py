@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -11,6 +10,7 @@ from tunebook.core.domains import Value
 from tunebook.core.evidence import Reading
 from tunebook.procedures.remedies.comparing import LEVEL, Comparison
 from tunebook.procedures.remedies.edge import Edge
+from tunebook.stats.shares import fewer_p
 
 # Where more of the updates are clipped, it is the learning rate that is too high.
 MOST_CLIPPED: Final = 0.5
@@ -111,14 +111,3 @@ def best_of_good(edge: Edge, tried: Sequence[Tried]) -> Tried | None:
 
 def is_too_much(clipped: float | None) -> bool:
     return clipped is not None and clipped > MOST_CLIPPED
-
-
-def fewer_p(first: int, of_first: int, second: int, of_second: int) -> float:
-    """Fisher's exact one-sided p-value: small where the share of the first is the lower one.
-
-    >>> fewer_p(0, 5, 5, 5)  # 1 of 252 ways
-    0.003968253968253968
-    """
-    every = first + second
-    ways = (math.comb(of_first, k) * math.comb(of_second, every - k) for k in range(first + 1))
-    return sum(ways) / math.comb(of_first + of_second, every)

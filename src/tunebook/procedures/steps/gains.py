@@ -11,8 +11,8 @@ import numpy as np
 
 from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
-from tunebook.procedures.remedies.clipping_tried import fewer_p
 from tunebook.stats.samples import standard_error
+from tunebook.stats.shares import fewer_p
 
 # Differences below this share of a result are rounding.
 ROUNDING: Final = 1e-9

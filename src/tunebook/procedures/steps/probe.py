@@ -69,6 +69,8 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
         steps=most,
         replicates=int(options.get("seeds") or SEEDS),
         judge=needed(fit, most),
+        # What stands for more steps than there were is no measurement.
+        tells=lambda steps: steps <= most,
     )
     found = Fitted(made, fit, most)
     finding, guess = words.answer(QUESTION, subject, found)
