@@ -14,6 +14,7 @@ from tunebook.core.findings import Verdict
 from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.space import Space
+from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.diagnosis.gathering import gather
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.variance import words
@@ -27,6 +28,7 @@ STUDY = study_in(
 )
 SPREAD = [0.30, 0.32, 0.28, 0.31, 0.29, 0.30]
 SUBJECT = starting_from(STUDY)
+FAILED = Outcome(OutcomeKind.FAILED, "RuntimeError: odd seed")
 
 
 def evidence(values: list[float] = SPREAD) -> Evidence:
@@ -71,6 +73,48 @@ def test_a_configuration_that_diverges_with_some_seeds_is_a_problem() -> None:
     assert found.advice == (
         "A configuration must work with every seed: tunebook probe stability STUDY.yaml"
     )
+
+
+def failing(outcome: Outcome, every: int = 2) -> Evidence:
+    """Six runs, of which every so manieth ended otherwise."""
+    calls = iter(range(100))
+    return gather(
+        results_of(STUDY, lambda *_: outcome if next(calls) % every else {"error": [0.3]})
+    )
+
+
+def test_runs_that_failed_are_told_with_their_reason() -> None:
+    found = words.spread(SUBJECT, failing(FAILED), scatter())
+    assert found.verdict is Verdict.WATCH
+    assert found.sentence.endswith(
+        "3 of 6 runs failed: RuntimeError: odd seed. What is said rests on the others."
+    )
+    assert found.advice == f"See what happened: tunebook show {STUDY.name} 2"
+    # Beside the worse, that is said as well.
+    worse = words.spread(SUBJECT, failing(FAILED), scatter(broken=1))
+    assert worse.verdict is Verdict.PROBLEM
+    assert "3 of 6 runs failed" in worse.sentence
+    assert "1 more run diverged." in worse.sentence
+    assert "See what happened" in worse.advice and "probe stability" in worse.advice
+
+
+def test_crashes_and_results_that_nobody_logged_are_failures() -> None:
+    crashed = Outcome(OutcomeKind.CRASHED, "killed by signal 9\n")
+    assert "3 of 6 runs failed: killed by signal 9. What" in (
+        words.spread(SUBJECT, failing(crashed), scatter()).sentence
+    )
+    calls = iter(range(100))
+    silent = results_of(STUDY, lambda *_: {"error" if next(calls) else "other": [0.3]})
+    found = words.spread(SUBJECT, gather(silent), scatter())
+    assert "1 of 6 runs failed: it logged no error. What" in found.sentence
+
+
+def test_failures_of_the_other_stages_are_told_where_these_alone_fail() -> None:
+    found = words.spread(SUBJECT, evidence(), scatter(), [failing(FAILED)])
+    assert found.verdict is Verdict.WATCH
+    assert "3 of 12 runs failed: RuntimeError: odd seed." in found.sentence
+    both = words.spread(SUBJECT, failing(FAILED), scatter(), [failing(FAILED)])
+    assert "3 of 6 runs failed" in both.sentence
 
 
 def test_runs_with_equal_seeds_that_differ_are_told() -> None:
@@ -181,7 +225,10 @@ def test_too_few_results_are_no_answer() -> None:
     nothing = gather(results_of(STUDY, lambda *_: DIVERGED))
     found = words.no_results(SUBJECT, nothing)
     assert found.verdict is Verdict.UNKNOWN
-    assert found.sentence.startswith("Of 6 runs none came to a result:")
+    assert found.sentence == (
+        "Of 6 runs none came to a result: nothing can be said of their scatter. "
+        "Trial 1 has none: it became nan at step 3."
+    )
     assert found.advice == f"See what happened: tunebook show {STUDY.name} 1"
 
 
