@@ -66,6 +66,30 @@ def test_seeds_that_change_nothing_are_told() -> None:
     assert words.unknown_sources(SUBJECT, equal, NEEDS) is None
 
 
+def test_a_seed_that_changes_nothing_is_told() -> None:
+    alone = {"seed_init": [0.30, 0.33, 0.27], "seed_data": [0.3, 0.1 + 0.2, 0.3]}
+    idle = Scatter.of(SPREAD, alone, [(0.3, 0.3)])
+    found = words.spread(SUBJECT, evidence(), idle)
+    assert found.verdict is Verdict.WATCH
+    assert found.sentence.endswith(
+        "By source: the initialisation alone 0.03 (0.01562 to 0.1885). Equal seeds give equal "
+        "results. Changing order (the order of the data) changed nothing: does the program use it?"
+    )
+    assert found.advice == "Let the program use order, or take seed_data out of knobs."
+    assert found.numbers["sd seed_data"] == 0.0
+    # A task need not draw anything from it: that is no fault.
+    task = starting_from(replace(STUDY, task="tasks.py:task"))
+    told = words.spread(task, evidence(), idle)
+    assert told.verdict is Verdict.GOOD
+    assert told.advice == ""
+    assert told.sentence.endswith("changed nothing: does the task use it?")
+
+
+def test_a_source_without_results_is_not_left_out() -> None:
+    found = words.spread(SUBJECT, evidence(), Scatter.of(SPREAD, {"seed_init": []}))
+    assert found.sentence.endswith("By source: the initialisation alone is not known.")
+
+
 def test_a_configuration_that_diverges_with_some_seeds_is_a_problem() -> None:
     found = words.spread(SUBJECT, evidence(), scatter(broken=2))
     assert found.verdict is Verdict.PROBLEM
@@ -119,10 +143,12 @@ def test_failures_of_the_other_stages_are_told_where_these_alone_fail() -> None:
 
 def test_runs_with_equal_seeds_that_differ_are_told() -> None:
     shaken = Scatter.of(SPREAD, {}, [(0.3, 0.31), (0.3, 0.28), (0.31, 0.31)])
-    assert (
-        "Runs with equal seeds differ, too: 0.01"
-        in words.spread(SUBJECT, evidence(), shaken).sentence
-    )
+    said = words.spread(SUBJECT, evidence(), shaken).sentence
+    assert "Runs with equal seeds differ, too: 0.009129 (" in said
+    # Even where all differ by as much.
+    alike = Scatter.of(SPREAD, {}, [(0.30, 0.31), (0.29, 0.30)])
+    said = words.spread(SUBJECT, evidence(), alike).sentence
+    assert said.endswith("Runs with equal seeds differ, too: 0.007071 (0.003682 to 0.04444).")
 
 
 def test_seeds_for_a_difference() -> None:

@@ -75,6 +75,7 @@ def spread(
     numbers |= {f"sd {knob}": each.sd.estimate for knob, each in scatter.components.sources.items()}
     told = [
         _total(metric, runs, scatter),
+        *(_idle(subject, knob) for knob in scatter.idle),
         _failures(subject, [evidence]) or _failures(subject, [evidence, *others]),
         _diverged(subject, scatter),
     ]
@@ -205,6 +206,17 @@ def _total(metric: str, runs: int, scatter: Scatter) -> _Told:
     return _Told(Verdict.GOOD, " ".join([*said, *_by_source(scatter), *_repeatable(scatter)]))
 
 
+def _idle(subject: Subject, knob: str) -> _Told:
+    """A seed that nobody seems to read. A task may have nothing to draw from it, by design."""
+    name = subject.name(knob)
+    is_task = subject.study.task is not None
+    said = f"Changing {name} ({SOURCES[knob]}) changed nothing: does the"
+    if is_task:
+        return _Told(Verdict.GOOD, f"{said} task use it?")
+    advice = f"Let the program use {name}, or take {knob} out of knobs."
+    return _Told(Verdict.WATCH, f"{said} program use it?", advice)
+
+
 def _failures(subject: Subject, stages: Sequence[Evidence]) -> _Told | None:
     """Runs that failed: what is left is no fair sample of the seeds, if some seeds alone fail.
 
@@ -238,8 +250,12 @@ def _why(reading: Reading) -> str:
 
 
 def _by_source(scatter: Scatter) -> list[str]:
-    found = scatter.components.sources.items()
-    parts = [f"{SOURCES[knob]} alone {_of(component.sd)}" for knob, component in found]
+    found = scatter.components.sources
+    parts = [
+        f"{SOURCES[knob]} alone {_of(found[knob].sd) if knob in found else 'is not known'}"
+        for knob in scatter.alone
+        if knob not in scatter.idle
+    ]
     return [f"By source: {'; '.join(parts)}."] if parts else []
 
 
