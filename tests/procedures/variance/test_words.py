@@ -237,13 +237,13 @@ def test_unknown_sources_come_with_their_lines() -> None:
         "How much comes from the split is not known: the study does not say how to vary that alone."
     )
     assert found.advice == (
-        "Write 'split_seed: 0' under fixed and 'seed_split: split_seed' under knobs."
+        "Write 'split_seed: null' under fixed and 'seed_split: split_seed' under knobs."
     )
     task = starting_from(replace(STUDY, task="tasks.py:task", space=Space(), knobs=Knobs()))
     told = words.unknown_sources(task, scatter(), NEEDS)
     assert told is not None
     assert told.advice == (
-        "If the task splits its data at random, write 'seed_split: 0' under fixed."
+        "If the task splits its data at random, write 'seed_split: null' under fixed."
     )
 
 
