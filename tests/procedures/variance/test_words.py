@@ -62,7 +62,7 @@ def test_seeds_that_change_nothing_are_told() -> None:
     found = words.spread(SUBJECT, evidence([0.3] * 5), equal)
     assert found.verdict is Verdict.WATCH
     assert found.sentence == "5 runs with different seeds have exactly equal error."
-    assert words.seeds(equal, 0.01, is_given=False) is None
+    assert words.seeds(evidence(), equal, 0.01, is_given=False) is None
     assert words.unknown_sources(SUBJECT, equal, NEEDS) is None
 
 
@@ -152,7 +152,7 @@ def test_runs_with_equal_seeds_that_differ_are_told() -> None:
 
 
 def test_seeds_for_a_difference() -> None:
-    found = words.seeds(scatter(), 0.01, is_given=True)
+    found = words.seeds(evidence(), scatter(), 0.01, is_given=True)
     assert found is not None
     assert found.verdict is Verdict.WATCH
     assert found.sentence == (
@@ -160,29 +160,55 @@ def test_seeds_for_a_difference() -> None:
         "four times in five. A difference of 0.01 takes 26 seeds (11 to 150) of each."
     )
     assert found.advice == "Compare configurations by the means of 26 seeds of each."
-    easy = words.seeds(scatter(), 0.05, is_given=False)
+    # The best is 0.28.
+    easy = words.seeds(evidence(), scatter(), 0.0028, is_given=False)
     assert easy is not None
     assert easy.verdict is Verdict.GOOD
     assert easy.sentence.endswith(
-        "A difference of 0.05, a hundredth of what is left, takes 3 seeds (2 to 7) of each."
+        "A difference of 0.0028, a hundredth of the best result, takes 317 seeds (124 to 1,899) of "
+        "each."
     )
     assert easy.advice == "Ask for your own difference with --difference."
-    seen = words.seeds(scatter(), 0.05, is_given=True)
+    seen = words.seeds(evidence(), scatter(), 0.05, is_given=True)
     assert seen is not None
     assert (seen.verdict, seen.advice) == (Verdict.GOOD, "")
 
 
 def test_a_difference_that_nobody_asked_for_is_not_missed() -> None:
-    found = words.seeds(scatter(), 0.01, is_given=False)
+    found = words.seeds(evidence(), scatter(), 0.01, is_given=False)
     assert found is not None
     assert found.verdict is Verdict.GOOD
     assert found.sentence.endswith("takes 26 seeds (11 to 150) of each.")
 
 
+def test_a_difference_that_nobody_gave_is_said_to_be_of_what() -> None:
+    """It is measured from the nearest end of the scale: 0, 1 for a share, or chance."""
+    accuracies = [0.95, 0.96, 0.94]
+    objective = Objective(Metric("valid/accuracy", "higher"))
+    ends = (
+        (None, "A difference of 0.0004, a hundredth of what the best result lacks to 1, takes"),
+        (0.9, "A difference of 0.0004, a hundredth of what the best result lacks to 1, takes"),
+        (
+            0.95,
+            "A difference of 0.0001, a hundredth of what separates the best result from chance, "
+            "takes",
+        ),
+    )
+    for chance, said in ends:
+        left = iter(accuracies)
+        study = replace(STUDY, objective=objective, trials=3, knobs=Knobs(chance=chance))
+        made = gather(results_of(study, lambda *_, v=left: {"valid/accuracy": [next(v)]}))
+        found = words.seeds(
+            made, Scatter.of(accuracies, {}), words.interesting(made, None), is_given=False
+        )
+        assert found is not None
+        assert said in found.sentence
+
+
 def test_more_seeds_than_anybody_runs() -> None:
-    found = words.seeds(scatter(), 1e-6, is_given=True)
+    found = words.seeds(evidence(), scatter(), 1e-6, is_given=True)
     assert found is not None
-    assert found.sentence.endswith("takes over 10,000 seeds (over 10,000 to over 10,000) of each.")
+    assert found.sentence.endswith("A difference of 1e-06 takes over 10,000 seeds of each.")
     assert found.verdict is Verdict.WATCH
     assert found.advice == "No number of seeds that can be run shows it: ask for a larger one."
 

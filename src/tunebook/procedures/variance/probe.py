@@ -68,7 +68,7 @@ def _answer(
     interest = words.interesting(evidence, given)
     found = [
         words.spread(subject, evidence, scatter, others),
-        words.seeds(scatter, interest, given is not None),
+        words.seeds(evidence, scatter, interest, given is not None),
         words.selection(subject, scatter),
         words.unknown_sources(subject, scatter, NEEDS),
     ]

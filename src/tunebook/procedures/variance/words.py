@@ -12,7 +12,7 @@ from scipy import special
 from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import counted, listed
-from tunebook.diagnosis.effects import share_of_value
+from tunebook.diagnosis.effects import SHARE_OF_VALUE, share_of_value
 from tunebook.diagnosis.failures import failed
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures import needs
@@ -92,7 +92,9 @@ def spread(
     )
 
 
-def seeds(scatter: Scatter, interest: float | None, is_given: bool) -> Finding | None:
+def seeds(
+    evidence: Evidence, scatter: Scatter, interest: float | None, is_given: bool
+) -> Finding | None:
     """How many seeds a difference takes, and what the seeds at hand can show.
 
     Only a difference that somebody wants to see can be missed.
@@ -108,7 +110,7 @@ def seeds(scatter: Scatter, interest: float | None, is_given: bool) -> Finding |
         f"{_of(visible)} four times in five."
     )
     if interest is not None and needed is not None:
-        why = "" if is_given else ", a hundredth of what is left,"
+        why = "" if is_given else _share(evidence, interest)
         numbers |= {"difference": interest, "needed": float(needed.seeds or math.inf)}
         said += f" A difference of {shown(interest)}{why} takes {_counted(needed)} of each."
     advice, missed = "", False
@@ -276,4 +278,22 @@ def _counted(needed: Seeds) -> str:
     def said(count: int | None) -> str:
         return f"over {MOST_SEEDS:,}" if count is None else f"{count:,}"
 
-    return f"{said(needed.seeds)} seeds ({said(needed.low)} to {said(needed.high)})"
+    count, low, high = (said(each) for each in (needed.seeds, needed.low, needed.high))
+    # An interval whose ends are the same says nothing.
+    return f"{count} seeds" if low == high else f"{count} seeds ({low} to {high})"
+
+
+def _share(evidence: Evidence, interest: float) -> str:
+    """Of what a difference that nobody has given is a hundredth: of the nearest end's distance."""
+    best = None if evidence.best is None else evidence.best.value
+    ends = [
+        (0.0, "the best result"),
+        (1.0, "what the best result lacks to 1"),
+        (evidence.study.knobs.chance, "what separates the best result from chance"),
+    ]
+    for end, words in ends:
+        if best is None or end is None:
+            continue
+        if math.isclose(interest, SHARE_OF_VALUE * abs(best - end)):
+            return f", a hundredth of {words},"
+    return ""
