@@ -77,9 +77,23 @@ def test_stopped_trials_are_left_out() -> None:
     assert [best.number for best in best_steps(evidence)] == [1, 2, 3, 4, 5]
 
 
-def test_too_few_trials_or_points_are_named() -> None:
-    few = step_budget(evidence_of([{"valid/error": best_at(20)}] * 4))
-    short = step_budget(evidence_of([{"valid/error": [0.3, 0.2]}] * 9))
-    for said in (few, short):
-        assert said.verdict is Verdict.UNKNOWN
-        assert said.sentence == ("Fewer than 5 finished trials have 10 points of valid/error.")
+def test_too_few_points_are_named() -> None:
+    said = step_budget(evidence_of([{"valid/error": [0.3, 0.2]}] * 9))
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.sentence == "Fewer than 5 finished trials have 10 points of valid/error."
+    assert said.advice == "Evaluate at least 10 times in a trial, at regular steps."
+
+
+def test_too_few_trials_are_named() -> None:
+    """Whoever evaluates twenty times need not evaluate more often."""
+    said = step_budget(evidence_of([{"valid/error": best_at(10, points=20)}] * 2))
+    assert said.verdict is Verdict.UNKNOWN
+    assert said.sentence == "Only 2 trials finished with a result, and 5 are needed."
+    assert said.advice == "Run at least 3 more trials."
+    both = step_budget(evidence_of([{"valid/error": [0.3, 0.2]}]))
+    assert both.sentence == "Only 1 trial finished with a result, and 5 are needed."
+    assert both.advice == (
+        "Run at least 4 more trials. Evaluate at least 10 times in a trial, at regular steps."
+    )
+    none = step_budget(evidence_of([]))
+    assert (none.sentence, none.advice) == ("There is no result yet.", "Run the study.")

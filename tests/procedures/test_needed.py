@@ -46,7 +46,7 @@ def test_what_is_said_of_one_probe() -> None:
         "| write `lr: 0.001` under fixed and `learning_rate: lr` under knobs "
         "| write `learning_rate: 0.001` under fixed |",
         "| `seed_init` | write `init_seed: 0` under fixed and `seed_init: init_seed` under knobs "
-        "| write `init_seed: 0` under fixed and `seed_init: init_seed` under knobs | known |",
+        "| write `init_seed: null` under fixed and `seed_init: init_seed` under knobs | known |",
         "| `train_loss` | let it write that where `metrics` reads, and write "
         "`train_loss: train/loss` under knobs "
         '| log it, `run.log({"train/loss": value}, step=step)`, and write '

@@ -11,8 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ttest_ind
 
-from tunebook.stats.samples import PooledSd
-from tunebook.stats.variance import seeds_needed, smallest_difference, variance_components
+from tunebook.stats.samples import Interval, PooledSd
+from tunebook.stats.variance import (
+    are_equal,
+    sd_within,
+    seeds_needed,
+    smallest_difference,
+    variance_components,
+)
 
 
 def known(sd: float) -> PooledSd:
@@ -29,7 +35,8 @@ def test_each_source_has_its_variance() -> None:
     held: Counter[str] = Counter()
     for seed in range(100):
         drawn = runs(8, seed, init=2.0, order=1.0, same=0.0)
-        found = variance_components({"init": drawn["init"], "order": drawn["order"]}, drawn["same"])
+        alone = {"init": drawn["init"], "order": drawn["order"]}
+        found = variance_components(alone, [drawn["same"]])
         assert found.residual is not None
         held["init"] += 4.0 in found.sources["init"].variance and 2.0 in found.sources["init"].sd
         held["order"] += 1.0 in found.sources["order"].variance
@@ -42,7 +49,7 @@ def test_a_source_that_adds_nothing_may_be_zero() -> None:
     lows = []
     for seed in range(100):
         drawn = runs(6, seed, init=0.0, same=0.0)
-        found = variance_components({"init": drawn["init"]}, drawn["same"])
+        found = variance_components({"init": drawn["init"]}, [drawn["same"]])
         lows.append(found.sources["init"].variance.low)
         assert found.sources["init"].variance.estimate >= 0.0
     assert np.mean(np.array(lows) > 0.0) <= 0.06
@@ -56,9 +63,29 @@ def test_without_equal_runs_a_source_holds_the_residual() -> None:
 
 
 def test_runs_that_repeat_exactly_leave_no_residual() -> None:
-    found = variance_components({"init": [1.0, 2.0, 3.0]}, [5.0, 5.0, 5.0])
+    found = variance_components({"init": [1.0, 2.0, 3.0]}, [[5.0, 5.0, 5.0]])
     assert found.residual is not None and found.residual.variance.high == 0.0
     assert found.sources["init"].variance.estimate == pytest.approx(1.0)
+
+
+def test_equal_values_have_no_scatter_of_rounding() -> None:
+    equal = [0.3] * 9 + [0.1 + 0.2]
+    sd = sd_within([equal])
+    assert sd == PooledSd(0.0, 0.0, 0.0, 9)
+    found = variance_components({"split": equal, "init": [1.0, 2.0]}, [[0.3, 0.1 + 0.2]])
+    assert found.residual is not None and found.residual.variance == Interval(0.0, 0.0, 0.0)
+    assert found.sources["split"].variance == Interval(0.0, 0.0, 0.0)
+    # Small is not equal.
+    assert not are_equal([1e-15, 2e-15])
+    assert are_equal([0.0, 0.0]) and are_equal([])
+
+
+def test_pairs_of_equal_runs_scatter_about_their_own_means() -> None:
+    """Also where all differ by as much: a difference between two equal runs has mean 0."""
+    found = variance_components({}, [[1.0, 1.2], [5.0, 5.2], [9.0, 9.2]]).residual
+    assert found is not None
+    assert found.sd.estimate == pytest.approx(0.2 / math.sqrt(2))
+    assert found.runs == 6
 
 
 @pytest.mark.parametrize("effect", [3.0, 1.5, 0.8])

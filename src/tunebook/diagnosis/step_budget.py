@@ -9,11 +9,13 @@ from scipy import special
 
 from tunebook.core.evidence import Evidence, Reading
 from tunebook.core.findings import Claim, Finding, Verdict
+from tunebook.core.representation import counted
 from tunebook.diagnosis.decay import ONLY_THE_DECAY, decays
 from tunebook.diagnosis.effects import difference_of_interest
 from tunebook.diagnosis.judging import finding, unknown
 from tunebook.diagnosis.phrases import percent, shown
 from tunebook.diagnosis.questions import STEP_BUDGET
+from tunebook.diagnosis.shortage import more_trials, no_result
 from tunebook.diagnosis.signals import all_equal, losses_of
 from tunebook.stats.curves import late_noise
 
@@ -48,12 +50,7 @@ def step_budget(evidence: Evidence) -> Finding:
     if equal := all_equal(evidence):
         return unknown(STEP_BUDGET, equal, "See that the metric is computed.")
     if interest is None or len(good) < LEAST_GOOD:
-        return unknown(
-            STEP_BUDGET,
-            f"Fewer than {LEAST_GOOD} finished trials have {LEAST_POINTS} points of "
-            f"{evidence.objective.metric.name}.",
-            f"Evaluate at least {LEAST_POINTS} times in a trial, at regular steps.",
-        )
+        return _too_few(evidence, len(good))
     shares = np.array([best.share for best in good])
     first, last = int(np.sum(shares <= FIRST)), int(np.sum(shares > 1 - LAST))
     gain, noise = (
@@ -92,6 +89,20 @@ def step_budget(evidence: Evidence) -> Finding:
         "where it brings more than the difference of interest and than noise",
         numbers=numbers,
     )
+
+
+def _too_few(evidence: Evidence, good: int) -> Finding:
+    """Trials or points, whichever are too few: more of the others would be in vain."""
+    results, name = len(evidence.ranked), evidence.objective.metric.name
+    often = f"Evaluate at least {LEAST_POINTS} times in a trial, at regular steps."
+    if results >= LEAST_GOOD:
+        said = f"Fewer than {LEAST_GOOD} finished trials have {LEAST_POINTS} points of {name}."
+        return unknown(STEP_BUDGET, said, often)
+    if not results:
+        return unknown(STEP_BUDGET, *no_result(evidence))
+    said = f"Only {counted(results, 'trial')} finished with a result, and {LEAST_GOOD} are needed."
+    more = more_trials(evidence, LEAST_GOOD - results)
+    return unknown(STEP_BUDGET, said, more if good == results else f"{more} {often}")
 
 
 def _short(evidence: Evidence) -> str:

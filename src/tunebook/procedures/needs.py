@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from tunebook.core.errors import StudyError
-from tunebook.core.knobs import METRIC_KNOBS
+from tunebook.core.knobs import METRIC_KNOBS, PARAMETER_KNOBS
 from tunebook.core.study import Study
 from tunebook.training.knobs import LOOP_KNOBS
 
@@ -33,9 +33,22 @@ _PARAMETERS: Final = {
     "clipping": "clip: null",
     "eval_interval": "eval_every: 100",
     "schedule": "schedule: constant",
-    "seed_init": "init_seed: 0",
-    "seed_data": "data_seed: 0",
-    "seed_split": "split_seed: 0",
+    "seed_init": "init_seed: null",
+    "seed_data": "data_seed: null",
+    "seed_split": "split_seed: null",
+}
+# The names by which programs know the same parameters; the knob's own name is always one.
+_USUAL: Final = {
+    "learning_rate": ("lr",),
+    "batch_size": ("batch",),
+    "warmup_steps": ("warmup",),
+    "clipping": ("clip", "clip_norm", "max_grad_norm", "grad_clip"),
+    "eval_interval": ("eval_every",),
+    "schedule": ("lr_schedule",),
+    "seed_init": ("init_seed",),
+    "seed_data": ("data_seed",),
+    "seed_split": ("split_seed",),
+    "steps": ("max_steps",),
 }
 _METRICS: Final = {
     "train_loss": "train/loss",
@@ -64,11 +77,14 @@ def check(procedure: str, study: Study, needs: Sequence[Need]) -> None:
 def remedy(knob: str, study: Study | None = None) -> str:
     """The lines of a study file, or of a program, that would make a knob known.
 
-    The reference loop knows some by its own names: for a study of a task a line less is needed.
+    The reference loop knows some by its own names: for a study of a task a line less is needed. So
+    it is where the study has a parameter that is called as usual: another would be one too many.
 
     >>> remedy("warmup_steps")
     "write 'warmup: 0' under fixed and 'warmup_steps: warmup' under knobs"
     """
+    if (line := _named(knob, study)) is not None:
+        return line
     if knob == MAX_STEPS:
         return "write 'max_steps: 2000', or name the parameter under knobs as 'steps'"
     if knob in METRIC_KNOBS:
@@ -79,10 +95,32 @@ def remedy(knob: str, study: Study | None = None) -> str:
     if knob in _FACTS:
         return f"write '{knob}: {_FACTS[knob]}' under knobs"
     if study is not None and study.task is not None and getattr(LOOP_KNOBS, knob) is not None:
-        value = _PARAMETERS[knob].partition(":")[2]
-        return f"write '{getattr(LOOP_KNOBS, knob)}:{value}' under fixed"
-    line = _PARAMETERS.get(knob, f"{knob}: 1")
-    return f"write '{line}' under fixed and '{knob}: {line.partition(':')[0]}' under knobs"
+        return f"write '{getattr(LOOP_KNOBS, knob)}: {_fixed(knob, study)[1]}' under fixed"
+    name, value = _fixed(knob, study)
+    return f"write '{name}: {value}' under fixed and '{knob}: {name}' under knobs"
+
+
+def _named(knob: str, study: Study | None) -> str | None:
+    """The line that names a parameter which the study has; a task's loop goes by its own names."""
+    part = "steps" if knob == MAX_STEPS else knob
+    if study is None or part not in PARAMETER_KNOBS:
+        return None
+    if study.task is not None and (knob == MAX_STEPS or getattr(LOOP_KNOBS, part) is not None):
+        return None
+    names = (part, *_USUAL.get(part, ()))
+    found = next((name for name in names if name in study.space), None)
+    return None if found is None else f"write '{part}: {found}' under knobs"
+
+
+def _fixed(knob: str, study: Study | None) -> tuple[str, str]:
+    """A parameter for a knob, with a value that changes nothing.
+
+    A seed that is null leaves the run's own in force; a command has no word for that.
+    """
+    name, _, value = _PARAMETERS.get(knob, f"{knob}: 1").partition(": ")
+    is_seed = knob.startswith("seed_")
+    is_command = study is not None and study.command is not None
+    return name, "0" if is_seed and is_command else value
 
 
 def _logged(metric: str, study: Study | None) -> str:

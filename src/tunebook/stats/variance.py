@@ -6,15 +6,18 @@ Replicates are `(n,)`, one value for each run; values that are not finite are le
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from tunebook.stats.samples import Interval, PooledSd, pooled_sd
+from tunebook.stats.samples import Interval, PooledSd, finite, pooled_sd
 
 MOST_SEEDS = 10_000
+# Values that differ by less than this share of them differ by the order of their sums alone.
+ROUNDING = 1e-12
 _ITERATIONS = 60
 
 
@@ -55,10 +58,33 @@ class Seeds:
     high: int | None
 
 
+def are_equal(values: ArrayLike) -> bool:
+    """Whether values are equal up to rounding.
+
+    >>> are_equal([0.3, 0.1 + 0.2]), are_equal([0.3, 0.3 + 1e-9])
+    (True, False)
+    """
+    x = finite(values)
+    return not len(x) or bool(np.ptp(x) <= ROUNDING * np.max(np.abs(x)))
+
+
+def sd_within(groups: Sequence[ArrayLike], confidence: float = 0.95) -> PooledSd | None:
+    """The sd within groups of replicates: exactly 0 where it is rounding alone.
+
+    The mean of ten equal values is not always that value.
+    """
+    found = pooled_sd(groups, confidence)
+    if found is not None and all(map(are_equal, groups)):
+        return PooledSd(0.0, 0.0, 0.0, found.freedom)
+    return found
+
+
 def variance_components(
-    alone: Mapping[str, ArrayLike], same: ArrayLike | None = None, confidence: float = 0.95
+    alone: Mapping[str, ArrayLike], same: Sequence[ArrayLike] = (), confidence: float = 0.95
 ) -> Components:
     """Components of variance from runs in which one source was varied alone.
+
+    `same` are groups of runs in which nothing was varied; groups may differ in their means.
 
     A single variance has its chi-square interval. A source's is the difference of two, with the
     interval of the modified large-sample method (Graybill and Wang, 1980; Ting et al., 1990). A
@@ -66,7 +92,8 @@ def variance_components(
     """
     tail = 1.0 - confidence
     rest = _square(same, tail)
-    scatter = {name: found for name, x in alone.items() if (found := _square(x, tail)) is not None}
+    squares = {name: _square([x], tail) for name, x in alone.items()}
+    scatter = {name: square for name, square in squares.items() if square is not None}
     return Components(
         None if rest is None else Component(rest.interval, rest.runs),
         {
@@ -155,11 +182,12 @@ class _Square:
         return self.interval.high - self.interval.estimate
 
 
-def _square(values: ArrayLike | None, tail: float) -> _Square | None:
-    found = None if values is None else pooled_sd([values], 1.0 - tail)
+def _square(groups: Sequence[ArrayLike], tail: float) -> _Square | None:
+    found = sd_within(groups, 1.0 - tail)
     if found is None:
         return None
-    return _Square(Interval(found.sd**2, found.low**2, found.high**2), found.freedom + 1)
+    runs = sum(len(x) for x in map(finite, groups) if len(x) > 1)
+    return _Square(Interval(found.sd**2, found.low**2, found.high**2), runs)
 
 
 def _difference(one: _Square, other: _Square) -> Interval:

@@ -43,6 +43,14 @@ def test_without_sources_there_is_one_row() -> None:
     assert figure.sentence == "Each point is a run with seeds of its own."
 
 
+def test_equal_runs_are_no_source() -> None:
+    pairs = [(0.1, 0.12), (0.3, 0.26)]
+    without = values_by_source(METRIC, Scatter.of([0.1, 0.2], {}, pairs))
+    assert without.sentence == "Each point is a run with seeds of its own."
+    idle = values_by_source(METRIC, Scatter.of([0.1, 0.2], {"seed_split": [0.3] * 10}, pairs))
+    assert idle.sentence.endswith("No source that was varied alone moves valid/error.")
+
+
 def test_more_seeds_show_smaller_differences() -> None:
     figure = seeds_and_differences(METRIC, SCATTER, 0.05)
     (panel,) = figure.panels

@@ -17,7 +17,7 @@ from tunebook.core.knobs import Knobs
 from tunebook.core.results import Results
 from tunebook.core.space import Config, Space
 from tunebook.core.study import Study
-from tunebook.core.trials import Trial
+from tunebook.core.trials import Outcome, OutcomeKind, Trial
 from tunebook.procedures.answers import follow
 from tunebook.procedures.variance.probe import probe
 
@@ -25,6 +25,7 @@ STUDY = study_in(
     Space.of(nuisance={"lr": Float(1e-3, 1, log=True)}, fixed={"init": 0, "order": None}),
     knobs=Knobs(seed_init="init", seed_data="order"),
 )
+FAILED = Outcome(OutcomeKind.FAILED, "RuntimeError: odd seed")
 
 
 def normal(*parts: object) -> float:
@@ -40,7 +41,8 @@ def program(init: float, order: float, rest: float = 0.0, residual: float = 0.0)
         own = seed if config["order"] is None else config["order"]
         value = 1 + init * normal("init", config["init"]) + order * normal("order", own)
         value += rest * normal("rest", seed) + residual * normal("now", next(calls))
-        return {"error": [2.0, value]}
+        # It begins far above what any seed brings it to: a cap would hide what seeds change.
+        return {"error": [100.0, value]}
 
     return train
 
@@ -127,6 +129,24 @@ def test_a_seed_that_diverges_is_a_problem_of_the_configuration() -> None:
     answer, _ = answered(probe(starting_from(STUDY), {"seeds": 6}), train)
     assert answer.findings[0].verdict is Verdict.PROBLEM
     assert "1 more run diverged." in answer.findings[0].sentence
+
+
+@pytest.mark.parametrize("knobs", [Knobs(), STUDY.knobs])
+def test_seeds_that_fail_are_to_be_watched(knobs: Knobs) -> None:
+    """Be it the run's own seed or one that a knob names, and so a parameter of `all`."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        own = int(str(config["init"])) if knobs.seed_init else seed
+        return FAILED if own % 2 else {"error": [normal(seed, own)]}
+
+    study = replace(STUDY, knobs=knobs)
+    answer, studies = answered(probe(starting_from(study), {"seeds": 10}), train)
+    failed = results_of(studies[0], train).counts()["failed"]
+    assert answer.findings[0].verdict is Verdict.WATCH
+    assert (
+        f"{failed} of 10 runs failed: RuntimeError: odd seed. What is said rests on the others."
+        in answer.findings[0].sentence
+    )
 
 
 def test_a_seed_far_out_is_part_of_the_scatter() -> None:

@@ -36,6 +36,27 @@ def test_what_equal_seeds_scatter_is_taken_off() -> None:
     assert scatter.components.sources["seed_init"].sd.estimate < 0.3
 
 
+def test_what_is_rounding_is_no_scatter() -> None:
+    dusty = [0.1 + 0.2] + [0.3] * 9
+    pairs = [(0.3, 0.1 + 0.2), (0.5, 0.5)]
+    scatter = Scatter.of([0.3, 0.4], {"seed_init": [0.3, 0.5], "seed_split": dusty}, pairs)
+    assert scatter.is_repeatable is True
+    assert scatter.idle == ("seed_split",)
+    assert scatter.components.sources["seed_split"].sd.high == 0.0
+    equal = Scatter.of(dusty, {"seed_split": dusty})
+    assert equal.total.sd == equal.total.high == 0.0
+    # Where no seed changes anything, that one does not is no news.
+    assert equal.idle == ()
+
+
+def test_pairs_that_differ_alike_differ() -> None:
+    scatter = Scatter.of([0.3, 0.4], {}, [(0.5, 0.75), (0.25, 0.5)])
+    residual = scatter.components.residual
+    assert scatter.is_repeatable is False
+    assert residual is not None
+    assert residual.sd.estimate == pytest.approx(0.25 / math.sqrt(2))
+
+
 def test_without_pairs_nothing_is_said_of_equal_seeds() -> None:
     scatter = Scatter.of([1.0, 2.0], {})
     assert scatter.is_repeatable is None

@@ -14,6 +14,7 @@ from tunebook.core.findings import Verdict
 from tunebook.core.knobs import Knobs
 from tunebook.core.objective import Metric, Objective
 from tunebook.core.space import Space
+from tunebook.core.trials import Outcome, OutcomeKind
 from tunebook.diagnosis.gathering import gather
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.variance import words
@@ -27,6 +28,7 @@ STUDY = study_in(
 )
 SPREAD = [0.30, 0.32, 0.28, 0.31, 0.29, 0.30]
 SUBJECT = starting_from(STUDY)
+FAILED = Outcome(OutcomeKind.FAILED, "RuntimeError: odd seed")
 
 
 def evidence(values: list[float] = SPREAD) -> Evidence:
@@ -60,8 +62,32 @@ def test_seeds_that_change_nothing_are_told() -> None:
     found = words.spread(SUBJECT, evidence([0.3] * 5), equal)
     assert found.verdict is Verdict.WATCH
     assert found.sentence == "5 runs with different seeds have exactly equal error."
-    assert words.seeds(equal, 0.01, is_given=False) is None
+    assert words.seeds(evidence(), equal, 0.01, is_given=False) is None
     assert words.unknown_sources(SUBJECT, equal, NEEDS) is None
+
+
+def test_a_seed_that_changes_nothing_is_told() -> None:
+    alone = {"seed_init": [0.30, 0.33, 0.27], "seed_data": [0.3, 0.1 + 0.2, 0.3]}
+    idle = Scatter.of(SPREAD, alone, [(0.3, 0.3)])
+    found = words.spread(SUBJECT, evidence(), idle)
+    assert found.verdict is Verdict.WATCH
+    assert found.sentence.endswith(
+        "By source: the initialisation alone 0.03 (0.01562 to 0.1885). Equal seeds give equal "
+        "results. Changing order (the order of the data) changed nothing: does the program use it?"
+    )
+    assert found.advice == "Let the program use order, or take seed_data out of knobs."
+    assert found.numbers["sd seed_data"] == 0.0
+    # A task need not draw anything from it: that is no fault.
+    task = starting_from(replace(STUDY, task="tasks.py:task"))
+    told = words.spread(task, evidence(), idle)
+    assert told.verdict is Verdict.GOOD
+    assert told.advice == ""
+    assert told.sentence.endswith("changed nothing: does the task use it?")
+
+
+def test_a_source_without_results_is_not_left_out() -> None:
+    found = words.spread(SUBJECT, evidence(), Scatter.of(SPREAD, {"seed_init": []}))
+    assert found.sentence.endswith("By source: the initialisation alone is not known.")
 
 
 def test_a_configuration_that_diverges_with_some_seeds_is_a_problem() -> None:
@@ -73,16 +99,60 @@ def test_a_configuration_that_diverges_with_some_seeds_is_a_problem() -> None:
     )
 
 
-def test_runs_with_equal_seeds_that_differ_are_told() -> None:
-    shaken = Scatter.of(SPREAD, {}, [(0.3, 0.31), (0.3, 0.28), (0.31, 0.31)])
-    assert (
-        "Runs with equal seeds differ, too: 0.01"
-        in words.spread(SUBJECT, evidence(), shaken).sentence
+def failing(outcome: Outcome, every: int = 2) -> Evidence:
+    """Six runs, of which every so manieth ended otherwise."""
+    calls = iter(range(100))
+    return gather(
+        results_of(STUDY, lambda *_: outcome if next(calls) % every else {"error": [0.3]})
     )
 
 
+def test_runs_that_failed_are_told_with_their_reason() -> None:
+    found = words.spread(SUBJECT, failing(FAILED), scatter())
+    assert found.verdict is Verdict.WATCH
+    assert found.sentence.endswith(
+        "3 of 6 runs failed: RuntimeError: odd seed. What is said rests on the others."
+    )
+    assert found.advice == f"See what happened: tunebook show {STUDY.name} 2"
+    # Beside the worse, that is said as well.
+    worse = words.spread(SUBJECT, failing(FAILED), scatter(broken=1))
+    assert worse.verdict is Verdict.PROBLEM
+    assert "3 of 6 runs failed" in worse.sentence
+    assert "1 more run diverged." in worse.sentence
+    assert "See what happened" in worse.advice and "probe stability" in worse.advice
+
+
+def test_crashes_and_results_that_nobody_logged_are_failures() -> None:
+    crashed = Outcome(OutcomeKind.CRASHED, "killed by signal 9\n")
+    assert "3 of 6 runs failed: killed by signal 9. What" in (
+        words.spread(SUBJECT, failing(crashed), scatter()).sentence
+    )
+    calls = iter(range(100))
+    silent = results_of(STUDY, lambda *_: {"error" if next(calls) else "other": [0.3]})
+    found = words.spread(SUBJECT, gather(silent), scatter())
+    assert "1 of 6 runs failed: it logged no error. What" in found.sentence
+
+
+def test_failures_of_the_other_stages_are_told_where_these_alone_fail() -> None:
+    found = words.spread(SUBJECT, evidence(), scatter(), [failing(FAILED)])
+    assert found.verdict is Verdict.WATCH
+    assert "3 of 12 runs failed: RuntimeError: odd seed." in found.sentence
+    both = words.spread(SUBJECT, failing(FAILED), scatter(), [failing(FAILED)])
+    assert "3 of 6 runs failed" in both.sentence
+
+
+def test_runs_with_equal_seeds_that_differ_are_told() -> None:
+    shaken = Scatter.of(SPREAD, {}, [(0.3, 0.31), (0.3, 0.28), (0.31, 0.31)])
+    said = words.spread(SUBJECT, evidence(), shaken).sentence
+    assert "Runs with equal seeds differ, too: 0.009129 (" in said
+    # Even where all differ by as much.
+    alike = Scatter.of(SPREAD, {}, [(0.30, 0.31), (0.29, 0.30)])
+    said = words.spread(SUBJECT, evidence(), alike).sentence
+    assert said.endswith("Runs with equal seeds differ, too: 0.007071 (0.003682 to 0.04444).")
+
+
 def test_seeds_for_a_difference() -> None:
-    found = words.seeds(scatter(), 0.01, is_given=True)
+    found = words.seeds(evidence(), scatter(), 0.01, is_given=True)
     assert found is not None
     assert found.verdict is Verdict.WATCH
     assert found.sentence == (
@@ -90,29 +160,55 @@ def test_seeds_for_a_difference() -> None:
         "four times in five. A difference of 0.01 takes 26 seeds (11 to 150) of each."
     )
     assert found.advice == "Compare configurations by the means of 26 seeds of each."
-    easy = words.seeds(scatter(), 0.05, is_given=False)
+    # The best is 0.28.
+    easy = words.seeds(evidence(), scatter(), 0.0028, is_given=False)
     assert easy is not None
     assert easy.verdict is Verdict.GOOD
     assert easy.sentence.endswith(
-        "A difference of 0.05, a hundredth of what is left, takes 3 seeds (2 to 7) of each."
+        "A difference of 0.0028, a hundredth of the best result, takes 317 seeds (124 to 1,899) of "
+        "each."
     )
     assert easy.advice == "Ask for your own difference with --difference."
-    seen = words.seeds(scatter(), 0.05, is_given=True)
+    seen = words.seeds(evidence(), scatter(), 0.05, is_given=True)
     assert seen is not None
     assert (seen.verdict, seen.advice) == (Verdict.GOOD, "")
 
 
 def test_a_difference_that_nobody_asked_for_is_not_missed() -> None:
-    found = words.seeds(scatter(), 0.01, is_given=False)
+    found = words.seeds(evidence(), scatter(), 0.01, is_given=False)
     assert found is not None
     assert found.verdict is Verdict.GOOD
     assert found.sentence.endswith("takes 26 seeds (11 to 150) of each.")
 
 
+def test_a_difference_that_nobody_gave_is_said_to_be_of_what() -> None:
+    """It is measured from the nearest end of the scale: 0, 1 for a share, or chance."""
+    accuracies = [0.95, 0.96, 0.94]
+    objective = Objective(Metric("valid/accuracy", "higher"))
+    ends = (
+        (None, "A difference of 0.0004, a hundredth of what the best result lacks to 1, takes"),
+        (0.9, "A difference of 0.0004, a hundredth of what the best result lacks to 1, takes"),
+        (
+            0.95,
+            "A difference of 0.0001, a hundredth of what separates the best result from chance, "
+            "takes",
+        ),
+    )
+    for chance, said in ends:
+        left = iter(accuracies)
+        study = replace(STUDY, objective=objective, trials=3, knobs=Knobs(chance=chance))
+        made = gather(results_of(study, lambda *_, v=left: {"valid/accuracy": [next(v)]}))
+        found = words.seeds(
+            made, Scatter.of(accuracies, {}), words.interesting(made, None), is_given=False
+        )
+        assert found is not None
+        assert said in found.sentence
+
+
 def test_more_seeds_than_anybody_runs() -> None:
-    found = words.seeds(scatter(), 1e-6, is_given=True)
+    found = words.seeds(evidence(), scatter(), 1e-6, is_given=True)
     assert found is not None
-    assert found.sentence.endswith("takes over 10,000 seeds (over 10,000 to over 10,000) of each.")
+    assert found.sentence.endswith("A difference of 1e-06 takes over 10,000 seeds of each.")
     assert found.verdict is Verdict.WATCH
     assert found.advice == "No number of seeds that can be run shows it: ask for a larger one."
 
@@ -167,13 +263,13 @@ def test_unknown_sources_come_with_their_lines() -> None:
         "How much comes from the split is not known: the study does not say how to vary that alone."
     )
     assert found.advice == (
-        "Write 'split_seed: 0' under fixed and 'seed_split: split_seed' under knobs."
+        "Write 'split_seed: null' under fixed and 'seed_split: split_seed' under knobs."
     )
     task = starting_from(replace(STUDY, task="tasks.py:task", space=Space(), knobs=Knobs()))
     told = words.unknown_sources(task, scatter(), NEEDS)
     assert told is not None
     assert told.advice == (
-        "If the task splits its data at random, write 'seed_split: 0' under fixed."
+        "If the task splits its data at random, write 'seed_split: null' under fixed."
     )
 
 
@@ -181,7 +277,10 @@ def test_too_few_results_are_no_answer() -> None:
     nothing = gather(results_of(STUDY, lambda *_: DIVERGED))
     found = words.no_results(SUBJECT, nothing)
     assert found.verdict is Verdict.UNKNOWN
-    assert found.sentence.startswith("Of 6 runs none came to a result:")
+    assert found.sentence == (
+        "Of 6 runs none came to a result: nothing can be said of their scatter. "
+        "Trial 1 has none: it became nan at step 3."
+    )
     assert found.advice == f"See what happened: tunebook show {STUDY.name} 1"
 
 

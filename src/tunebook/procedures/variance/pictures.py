@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -44,13 +43,10 @@ def values_by_source(metric: Metric, scatter: Scatter) -> Figure:
         for name in names
     )
     label = one_line(metric.name)
-    widest = max(sds, key=lambda name: sds[name].estimate if name != names[0] else -1.0)
     return Figure(
         VARIANCE.key,
         f"{label} by what was varied",
-        f"Each point is a run. Of the sources varied alone, {widest} moves {label} most."
-        if len(names) > 1
-        else "Each point is a run with seeds of its own.",
+        _widest(scatter, label),
         (
             Panel(
                 Axis(f"{label} ({metric.better} is better)"),
@@ -102,6 +98,17 @@ def seeds_and_differences(metric: Metric, scatter: Scatter, interest: float | No
     )
 
 
+def _widest(scatter: Scatter, label: str) -> str:
+    """Which source alone moves results most, if any was varied and any does."""
+    sds = {SOURCES[k]: part.sd.estimate for k, part in scatter.components.sources.items()}
+    if not sds:
+        return "Each point is a run with seeds of its own."
+    widest = max(sds, key=lambda name: sds[name])
+    if sds[widest] == 0:
+        return f"Each point is a run. No source that was varied alone moves {label}."
+    return f"Each point is a run. Of the sources varied alone, {widest} moves {label} most."
+
+
 def _strips(scatter: Scatter) -> Mapping[str, tuple[float, ...]]:
     strips = {"everything": scatter.values}
     for knob in scatter.components.sources:
@@ -118,6 +125,6 @@ def _sds(scatter: Scatter) -> Mapping[str, Interval]:
     total, found = scatter.total, scatter.components
     sds = {"everything": Interval(total.sd, total.low, total.high)}
     sds |= {SOURCES[knob]: part.sd for knob, part in found.sources.items()}
-    if scatter.pairs:
-        sds["nothing"] = found.residual.sd if found.residual else Interval(0.0, 0.0, math.inf)
+    if found.residual is not None:
+        sds["nothing"] = found.residual.sd
     return sds

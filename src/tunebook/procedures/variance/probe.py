@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from typing import Final
 
 from tunebook.core.domains import Value
@@ -47,24 +47,28 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     # Not by standing: an outlier among equal runs is part of their scatter.
     if len(everything.ranked()) < 2:
         return Answer((words.no_results(subject, evidence),))
-    alone: dict[str, tuple[float, ...]] = {}
+    alone: dict[str, Results] = {}
     for knob, name in varied.items():
         values = {name: _seeds(subject, knob, "alone", seeds)}
         goal = f"How much do results vary with {words.SOURCES[knob]} alone?"
-        alone[knob] = _values((yield subject.stage(knob.replace("_", "-"), values, goal=goal)))
+        alone[knob] = yield subject.stage(knob.replace("_", "-"), values, goal=goal)
     repeated = yield from _repeated(subject, rows)
     broken = everything.counts().get(OutcomeKind.INFEASIBLE, 0)
-    scatter = Scatter.of(_values(everything), alone, _pairs(everything, repeated), broken)
-    difference = options.get("difference")
-    given = float(difference) if isinstance(difference, int | float) else None
-    return _answer(subject, evidence, scatter, given)
+    by_knob = {knob: _values(results) for knob, results in alone.items()}
+    scatter = Scatter.of(_values(everything), by_knob, _pairs(everything, repeated), broken)
+    others = [gather(results) for results in (*alone.values(), repeated)]
+    return _answer(subject, (evidence, *others), scatter, _difference(options))
 
 
-def _answer(subject: Subject, evidence: Evidence, scatter: Scatter, given: float | None) -> Answer:
+def _answer(
+    subject: Subject, stages: Sequence[Evidence], scatter: Scatter, given: float | None
+) -> Answer:
+    """What is said of the stages, the first of which had new seeds for everything."""
+    evidence, *others = stages
     interest = words.interesting(evidence, given)
     found = [
-        words.spread(subject, evidence, scatter),
-        words.seeds(scatter, interest, given is not None),
+        words.spread(subject, evidence, scatter, others),
+        words.seeds(evidence, scatter, interest, given is not None),
         words.selection(subject, scatter),
         words.unknown_sources(subject, scatter, NEEDS),
     ]
@@ -73,6 +77,11 @@ def _answer(subject: Subject, evidence: Evidence, scatter: Scatter, given: float
     if scatter.total.sd > 0:
         figures.append(seeds_and_differences(metric, scatter, interest))
     return Answer(tuple(f for f in found if f is not None), tuple(figures))
+
+
+def _difference(options: Mapping[str, Value]) -> float | None:
+    given = options.get("difference")
+    return float(given) if isinstance(given, int | float) else None
 
 
 def _repeated(subject: Subject, rows: list[Config]) -> Generator[Study, Results, Results]:

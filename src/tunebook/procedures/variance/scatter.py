@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tunebook.stats.samples import Interval, PooledSd, mean_interval, pooled_sd
-from tunebook.stats.variance import Components, variance_components
+from tunebook.stats.samples import Interval, PooledSd, mean_interval
+from tunebook.stats.variance import Components, are_equal, sd_within, variance_components
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +32,20 @@ class Scatter:
         pairs: Sequence[tuple[float, float]] = (),
         broken: int = 0,
     ) -> Scatter:
-        mean, total = mean_interval(values), pooled_sd([values])
+        mean, total = mean_interval(values), sd_within([values])
         if mean is None or total is None:
             raise ValueError(f"scatter needs two results, got {len(values)}")
-        # Each has mean 0 and the variance of one run.
-        residuals = [(after - before) / math.sqrt(2) for before, after in pairs]
-        components = variance_components(alone, residuals)
+        components = variance_components(alone, pairs)
         known = {knob: tuple(found) for knob, found in alone.items()}
         return Scatter(tuple(values), known, tuple(pairs), broken, mean, total, components)
 
     @property
     def is_repeatable(self) -> bool | None:
         """Whether equal seeds gave equal results; None where that was not tried."""
-        return all(before == after for before, after in self.pairs) if self.pairs else None
+        return all(map(are_equal, self.pairs)) if self.pairs else None
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """The knobs whose seeds alone changed nothing, though seeds do change results."""
+        several = {knob: found for knob, found in self.alone.items() if len(found) > 1}
+        return tuple(k for k, found in several.items() if self.total.sd > 0 and are_equal(found))

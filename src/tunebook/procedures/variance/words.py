@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from scipy import special
 
-from tunebook.core.evidence import Evidence
+from tunebook.core.evidence import Evidence, Reading, Standing
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import counted, listed
-from tunebook.diagnosis.effects import share_of_value
+from tunebook.diagnosis.effects import SHARE_OF_VALUE, share_of_value
+from tunebook.diagnosis.failures import failed
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures import needs
 from tunebook.procedures.commands import look, other
@@ -48,41 +50,41 @@ def interesting(evidence: Evidence, given: float | None) -> float | None:
 
 def no_results(subject: Subject, evidence: Evidence) -> Finding:
     runs, results = len(evidence.readings), len(evidence.ranked)
+    lost = next((reading for reading in evidence.readings if reading.value is None), None)
+    why = "" if lost is None else f" Trial {lost.number} has none: {_why(lost)}."
     return Finding(
         VARIANCE,
         Verdict.UNKNOWN,
         f"Of {counted(runs, 'run')} {results or 'none'} came to a result: nothing can be said of "
-        "their scatter.",
-        f"See what happened: {look(subject, evidence.results)}",
+        f"their scatter.{why}",
+        f"See what happened: {look(subject, [lost.record] if lost else evidence.results)}",
     )
 
 
-def spread(subject: Subject, evidence: Evidence, scatter: Scatter) -> Finding:
-    """The standard deviation, and what comes from where: that results scatter is no fault."""
+def spread(
+    subject: Subject, evidence: Evidence, scatter: Scatter, others: Sequence[Evidence] = ()
+) -> Finding:
+    """The standard deviation, and what comes from where: that results scatter is no fault.
+
+    `others` are the stages in which not every seed was new: their runs may have failed, too.
+    """
     metric = evidence.objective.metric.name
     total, runs = scatter.total, len(scatter.values)
     numbers = {"sd": total.sd, "low": total.low, "high": total.high, "mean": scatter.mean.estimate}
     # No shares of the variance: a ratio of two that few runs each have measured says nothing.
     numbers |= {f"sd {knob}": each.sd.estimate for knob, each in scatter.components.sources.items()}
-    said = [
-        f"Over {runs} seeds {metric} is {shown(scatter.mean.estimate)} on average, with a standard "
-        f"deviation of {shown(total.sd)} ({shown(total.low)} to {shown(total.high)})."
+    told = [
+        _total(metric, runs, scatter),
+        *(_idle(subject, knob) for knob in scatter.idle),
+        _failures(subject, [evidence]) or _failures(subject, [evidence, *others]),
+        _diverged(subject, scatter),
     ]
-    verdict, advice = Verdict.GOOD, ""
-    if total.sd == 0:
-        said = [f"{counted(runs, 'run')} with different seeds have exactly equal {metric}."]
-        verdict, advice = Verdict.WATCH, "Use run.seed for the initialisation and the data."
-    else:
-        said += [*_by_source(scatter), *_repeatable(scatter)]
-    if scatter.broken:
-        verdict = Verdict.PROBLEM
-        said.append(f"{counted(scatter.broken, 'more run')} diverged.")
-        advice = f"A configuration must work with every seed: {other(subject, 'stability')}"
+    found = [each for each in told if each is not None]
     return Finding(
         VARIANCE,
-        verdict,
-        " ".join(said),
-        advice,
+        min((each.verdict for each in found), key=lambda verdict: verdict.rank),
+        " ".join(each.sentence for each in found),
+        " ".join(each.advice for each in found if each.advice),
         trials=(),
         numbers=numbers,
         method="chi-square intervals of a variance; a source alone is varied at one value of all "
@@ -90,7 +92,9 @@ def spread(subject: Subject, evidence: Evidence, scatter: Scatter) -> Finding:
     )
 
 
-def seeds(scatter: Scatter, interest: float | None, is_given: bool) -> Finding | None:
+def seeds(
+    evidence: Evidence, scatter: Scatter, interest: float | None, is_given: bool
+) -> Finding | None:
     """How many seeds a difference takes, and what the seeds at hand can show.
 
     Only a difference that somebody wants to see can be missed.
@@ -106,7 +110,7 @@ def seeds(scatter: Scatter, interest: float | None, is_given: bool) -> Finding |
         f"{_of(visible)} four times in five."
     )
     if interest is not None and needed is not None:
-        why = "" if is_given else ", a hundredth of what is left,"
+        why = "" if is_given else _share(evidence, interest)
         numbers |= {"difference": interest, "needed": float(needed.seeds or math.inf)}
         said += f" A difference of {shown(interest)}{why} takes {_counted(needed)} of each."
     advice, missed = "", False
@@ -180,9 +184,80 @@ def unknown_sources(
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """One part of a finding."""
+
+    verdict: Verdict
+    sentence: str
+    advice: str = ""
+
+
+def _total(metric: str, runs: int, scatter: Scatter) -> _Told:
+    total, mean = scatter.total, scatter.mean.estimate
+    if total.sd == 0:
+        return _Told(
+            Verdict.WATCH,
+            f"{counted(runs, 'run')} with different seeds have exactly equal {metric}.",
+            "Use run.seed for the initialisation and the data.",
+        )
+    said = [
+        f"Over {runs} seeds {metric} is {shown(mean)} on average, with a standard deviation of "
+        f"{shown(total.sd)} ({shown(total.low)} to {shown(total.high)})."
+    ]
+    return _Told(Verdict.GOOD, " ".join([*said, *_by_source(scatter), *_repeatable(scatter)]))
+
+
+def _idle(subject: Subject, knob: str) -> _Told:
+    """A seed that nobody seems to read. A task may have nothing to draw from it, by design."""
+    name = subject.name(knob)
+    is_task = subject.study.task is not None
+    said = f"Changing {name} ({SOURCES[knob]}) changed nothing: does the"
+    if is_task:
+        return _Told(Verdict.GOOD, f"{said} task use it?")
+    advice = f"Let the program use {name}, or take {knob} out of knobs."
+    return _Told(Verdict.WATCH, f"{said} program use it?", advice)
+
+
+def _failures(subject: Subject, stages: Sequence[Evidence]) -> _Told | None:
+    """Runs that failed: what is left is no fair sample of the seeds, if some seeds alone fail.
+
+    Not by standing alone: a failure that goes with a seed may seem to be that parameter's fault.
+    """
+    readings = [reading for stage in stages for reading in stage.readings]
+    broken = [r for r in readings if r.standing is Standing.BROKEN or failed(r)]
+    if not broken:
+        return None
+    return _Told(
+        Verdict.WATCH,
+        f"{len(broken):,} of {counted(len(readings), 'run')} failed: {_why(broken[0])}. "
+        "What is said rests on the others.",
+        f"See what happened: {look(subject, [broken[0].record])}",
+    )
+
+
+def _diverged(subject: Subject, scatter: Scatter) -> _Told | None:
+    if not scatter.broken:
+        return None
+    return _Told(
+        Verdict.PROBLEM,
+        f"{counted(scatter.broken, 'more run')} diverged.",
+        f"A configuration must work with every seed: {other(subject, 'stability')}",
+    )
+
+
+def _why(reading: Reading) -> str:
+    """Why a trial has no result, in one line."""
+    return " ".join(reading.why.split()).rstrip(".")
+
+
 def _by_source(scatter: Scatter) -> list[str]:
-    found = scatter.components.sources.items()
-    parts = [f"{SOURCES[knob]} alone {_of(component.sd)}" for knob, component in found]
+    found = scatter.components.sources
+    parts = [
+        f"{SOURCES[knob]} alone {_of(found[knob].sd) if knob in found else 'is not known'}"
+        for knob in scatter.alone
+        if knob not in scatter.idle
+    ]
     return [f"By source: {'; '.join(parts)}."] if parts else []
 
 
@@ -203,4 +278,22 @@ def _counted(needed: Seeds) -> str:
     def said(count: int | None) -> str:
         return f"over {MOST_SEEDS:,}" if count is None else f"{count:,}"
 
-    return f"{said(needed.seeds)} seeds ({said(needed.low)} to {said(needed.high)})"
+    count, low, high = (said(each) for each in (needed.seeds, needed.low, needed.high))
+    # An interval whose ends are the same says nothing.
+    return f"{count} seeds" if low == high else f"{count} seeds ({low} to {high})"
+
+
+def _share(evidence: Evidence, interest: float) -> str:
+    """Of what a difference that nobody has given is a hundredth: of the nearest end's distance."""
+    best = None if evidence.best is None else evidence.best.value
+    ends = [
+        (0.0, "the best result"),
+        (1.0, "what the best result lacks to 1"),
+        (evidence.study.knobs.chance, "what separates the best result from chance"),
+    ]
+    for end, words in ends:
+        if best is None or end is None:
+            continue
+        if math.isclose(interest, SHARE_OF_VALUE * abs(best - end)):
+            return f", a hundredth of {words},"
+    return ""
