@@ -144,7 +144,7 @@ def test_pictures_and_findings_are_kept_as_given() -> None:
 def test_answers_of_a_probe_are_raised_even_when_good() -> None:
     report = probed()
     assert report.is_of_probe
-    assert [f.verdict for f in report.raised] == [Verdict.WATCH, Verdict.UNKNOWN, Verdict.GOOD]
+    assert [f.verdict for f in report.raised] == [Verdict.GOOD, Verdict.WATCH, Verdict.UNKNOWN]
     assert report.calm == report.unknown == ()
     assert report.name == "model.variance"
     study = by_hand()

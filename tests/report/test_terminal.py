@@ -123,10 +123,10 @@ def test_the_answers_of_a_probe_are_told_in_full() -> None:
         "trials   20 trials in 2 stages: 19 complete, 1 infeasible",
         "",
         "no problem, 1 to watch, 1 unknown, 1 good",
+        "✓ good     The standard deviation is 0.01.",
         "! watch    It takes 40 seeds.",
         "? unknown  The split is not named.",
         "           → Write 'seed: 0' under fixed.",
-        "✓ good     The standard deviation is 0.01.",
         "",
         "Proposed changes of the study",
         "  @@ -2 +2 @@",
@@ -140,11 +140,11 @@ def test_the_answers_of_a_probe_are_told_in_full() -> None:
 
 def test_the_pictures_of_a_probe_are_shown_of_a_study_the_first() -> None:
     keys = ("probe-variance", "probe-seeds")
-    assert [f.key for f in terminal.chosen(probed(*keys))] == ["probe-seeds", "probe-variance"]
+    assert [f.key for f in terminal.chosen(probed(*keys))] == ["probe-variance", "probe-seeds"]
     assert [f.key for f in terminal.chosen(probed())] == []
     assert len(terminal.chosen(by_hand())) == 2
     text = terminal.text(probed(*keys))
-    assert text.index("Picture of probe-seeds") < text.index("Picture of probe-variance")
+    assert text.index("Picture of probe-variance") < text.index("Picture of probe-seeds")
 
 
 def test_whiskers_suit_the_text_of_a_probe_only() -> None:

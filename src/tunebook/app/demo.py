@@ -39,7 +39,7 @@ def run_demo(folder: Path, trials: int, *, quiet: bool) -> Ending:
     console.print(tables.sheet(describe.sheet(workflow.book(book), book)))
     report = reporting.on(results)
     console.print(Text("\nThe report: what the study shows, and what to do next\n", "bold"))
-    console.print(terminal.screen(report))
+    terminal.print_to(console, report)
     for line in reporting.write(report, folder / PAGE):
         console.print(line)
     console.print(_next_steps(folder, results))

@@ -190,7 +190,7 @@ def report(
     """
     asked = results.study.asked
     study = results.study if asked is None else _titled(results.study, asked)
-    findings = (*answer.findings, *_mixed_code(stages))
+    findings = (*_mixed_code(stages), *answer.findings)
     known = (Stage(one.study.name, one.study.goal, one.counts()) for one in stages)
     return assemble(
         gather(replace(results, study=study), far_out=False),

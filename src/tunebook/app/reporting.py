@@ -12,7 +12,7 @@ from tunebook.app import places, start, workflow
 from tunebook.core.errors import UnknownName
 from tunebook.core.representation import counted
 from tunebook.core.results import Results
-from tunebook.core.study import Study
+from tunebook.core.study import Asked, Study
 from tunebook.report import html, making, markdown, objectives
 from tunebook.report.making import Report
 from tunebook.storage.sqlite import open_store
@@ -39,6 +39,9 @@ def on_book(
     if results.study.asked is not None and objective is None and compare is None:
         from tunebook.app import probing
 
+        newer = _newer(results.study.asked, folder)
+        if newer:
+            notice(f"That probe was begun anew since: tunebook report {newer}")
         return probing.replayed(results, folder)
     other = workflow.results(compare, folder) if compare else None
     count = len(results) + len(other or ())
@@ -94,6 +97,18 @@ def _results(name: str, folder: Path) -> Results:
         if not stages:
             raise
         return workflow.results(stages[-1], folder)
+
+
+def _newer(asked: Asked, folder: Path) -> str:
+    """The name of the last round of a probe, if it is a later one."""
+    same = (asked.procedure, asked.about.name)
+    rounds = [
+        s.asked
+        for s in _studies(folder)
+        if s.asked and (s.asked.procedure, s.asked.about.name) == same
+    ]
+    last = max(rounds, key=lambda one: one.round, default=asked)
+    return last.stage("").removesuffix(".") if last.round > asked.round else ""
 
 
 def _studies(folder: Path) -> tuple[Study, ...]:

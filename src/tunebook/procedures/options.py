@@ -156,7 +156,7 @@ OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
             "difference",
             float,
             "D",
-            "The difference that is to be seen [default: a hundredth of what is left].",
+            "The difference that is to be seen [default: a hundredth of the best result].",
             above=0.0,
             is_of_answer=True,
         ),

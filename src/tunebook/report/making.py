@@ -88,9 +88,10 @@ class Comparison:
 class Report:
     """What a study has to say at one moment.
 
-    Findings are in order, worst first. `rows` are all trials by number, `best` those with the best
-    results; `planned` is how many trials there will be, where that is known. On a probe, `study` is
-    a stage, whose trials they are, and `whole` tells of the others.
+    Findings are in order, worst first; those of a probe as it gives its answers. `rows` are all
+    trials by number, `best` those with the best results; `planned` is how many trials there will
+    be, where that is known. On a probe, `study` is a stage, whose trials they are, and `whole`
+    tells of the others.
     """
 
     study: Study
@@ -214,10 +215,12 @@ def assemble(
     """A report from its parts."""
     study = evidence.study
     rows = {reading.number: _row(reading) for reading in evidence.readings}
+    if study.asked is None:
+        findings = sorted(findings, key=lambda finding: finding.verdict.rank)
     return Report(
         study,
         evidence.objective,
-        tuple(sorted(findings, key=lambda finding: finding.verdict.rank)),
+        tuple(findings),
         tuple(figures),
         tuple(rows.values()),
         tuple(rows[reading.number] for reading in evidence.ranked[:MOST_BEST]),

@@ -44,7 +44,7 @@ def text(report: Report, width: int = WIDTH) -> str:
         legacy_windows=False,
     )
     with console.capture() as captured:
-        console.print(screen(report))
+        print_to(console, report)
     return "\n".join(line.rstrip() for line in captured.get().splitlines())
 
 
@@ -66,6 +66,11 @@ def screen(report: Report, where: str = "") -> RenderableType:
         parts.append(_proposed(report.whole))
     parts.append(_farewell(report, where))
     return Group(*(piece for part in parts for piece in (part, Text(""))), fit=True)
+
+
+def print_to(console: Console, report: Report, where: str = "") -> None:
+    """Print the report; what must be copied whole may be longer than a line."""
+    console.print(screen(report, where), crop=False)
 
 
 def chosen(report: Report) -> tuple[Figure, ...]:
@@ -205,10 +210,15 @@ def _farewell(report: Report, where: str) -> RenderableType:
     advice = "" if report.is_of_probe else wording.first_advice(report)
     if advice:
         grid.add_row(Text("Next:", style="bold"), advice)
-    grid.add_row("More:", f"tunebook report {name} --html report.html{where}")
+    commands = [f"tunebook report {name} --html report.html{where}"]
     if report.best and not report.is_of_probe:
-        grid.add_row("", f"tunebook show {name} {report.best[0].number}{where}")
-    return grid
+        commands.append(f"tunebook show {name} {report.best[0].number}{where}")
+    # Wrapped, they could not be copied: see `print_to`.
+    lines = [
+        Text(f"{'More:' if i == 0 else '':<7}{command}", no_wrap=True, overflow="ignore")
+        for i, command in enumerate(commands)
+    ]
+    return Group(*([grid] if advice else []), *lines)
 
 
 def _titled(title: str, *parts: RenderableType) -> Group:

@@ -206,8 +206,7 @@ def _probe(name: str, options: Mapping[str, Value], common: Common) -> None:
         from tunebook.app import tables
         from tunebook.report import terminal
 
-        where = places.book_option(common.folder)
-        tables.console().print(terminal.screen(made.report, where))
+        terminal.print_to(tables.console(), made.report, places.book_option(common.folder))
         for line in said:
             typer.echo(line)
     outcomes = {kind for stage in made.report.whole.stages for kind in stage.outcomes}

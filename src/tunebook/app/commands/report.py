@@ -69,6 +69,6 @@ def report(
         from tunebook.app import tables
         from tunebook.report import terminal
 
-        tables.console().print(terminal.screen(made, places.book_option(folder)))
+        terminal.print_to(tables.console(), made, places.book_option(folder))
     for line in said:
         typer.echo(line, err=as_json or prints)

@@ -39,7 +39,7 @@ class Goal:
         if target is None:
             raise StudyError(
                 f"--to-goal needs a goal: give --goal VALUE, a value of "
-                f"{subject.study.objective.metric.name}, or {remedy('target')}"
+                f"{subject.study.objective.metric.name}, or {remedy('target', subject.study)}"
             )
         unit = subject.knobs.steps_unit
         if unit != "steps":
@@ -50,7 +50,7 @@ class Goal:
         if subject.knobs.learning_rate is None:
             raise StudyError(
                 "--to-goal tunes the learning rate again at each size, and the study names none: "
-                f"{remedy('learning_rate')}"
+                f"{remedy('learning_rate', subject.study)}"
             )
         sizes, seeds = options.get("sizes"), options.get("seeds")
         return Goal(

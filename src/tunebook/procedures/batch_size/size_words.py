@@ -94,7 +94,7 @@ def untimed(question: Question, subject: Subject, trying: Trying) -> Finding:
         f"Batch sizes up to {size_text(trying.fitting[-1].size)} fit, but none could be timed: "
         f"their trials logged too few points; {trying.ended}.",
         "Log every step, run.log({'train/loss': loss}, step=step), or "
-        f"{remedy('eval_interval')}; --steps gives trials more steps.",
+        f"{remedy('eval_interval', subject.study)}; --steps gives trials more steps.",
     )
 
 
