@@ -173,8 +173,10 @@ def sources(studies: int) -> Rows:
         held = enough = 0
         for seed in range(studies):
             rng = np.random.default_rng(FIRST_SEED + seed)
-            alone, same = math.sqrt(1.0 + variance) * rng.standard_normal(n), rng.standard_normal(n)
-            found = variance_components({"seed": alone}, same)
+            alone = math.sqrt(1.0 + variance) * rng.standard_normal(n)
+            # As the probe has them: some runs, each with a second one of the same seeds.
+            same = rng.standard_normal((n, 2))
+            found = variance_components({"seed": alone}, list(same))
             held += variance in found.sources["seed"].variance
             sd = pooled_sd([alone])
             assert sd is not None

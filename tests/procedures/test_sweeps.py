@@ -242,6 +242,13 @@ def test_what_a_sweep_promises_beyond_its_best() -> None:
     assert promise(swept(dict.fromkeys(falling, math.inf)), 2.0) == 0.5
 
 
+def test_the_plateau_is_what_is_as_good_beside_the_best() -> None:
+    scores = {0.1: 0.5, 0.2: 0.31, 0.4: 0.3, 0.8: 0.305, 1.6: 0.4, 3.2: 0.3}
+    assert Sweep("lr", {}, scores, noise=0.01).plateau == (0.2, 0.4, 0.8)
+    assert Sweep("lr", {}, scores, noise=0.0).plateau == (0.4,)
+    assert Sweep("lr", {}, {0.1: math.inf}).plateau == ()
+
+
 def with_seeds(seed_sd: float, broken: tuple[float, int] | None = None) -> Training:
     """A bowl around 0.01 on which seeds have a strong effect; one trial of a rate may break."""
     seen: dict[float, list[int]] = {}

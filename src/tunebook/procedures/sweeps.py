@@ -102,6 +102,20 @@ class Sweep:
         return self.scores[value] <= self.scores[self.best] + margin
 
     @property
+    def plateau(self) -> tuple[float, ...]:
+        """The values next to the best, and next to these, that are as good; the best alone if none.
+
+        Which of them is the best is luck: the middle one is the furthest from where it gets worse.
+        """
+        values, best = self.values, self.best
+        if best is None:
+            return ()
+        at = values.index(best)
+        below = itertools.takewhile(self.is_as_good, reversed(values[:at]))
+        above = itertools.takewhile(self.is_as_good, values[at + 1 :])
+        return (*reversed(tuple(below)), best, *above)
+
+    @property
     def broken_above(self) -> float | None:
         """The smallest value above the best from which nothing works."""
         above = [value for value in self.values if self.best is not None and value > self.best]

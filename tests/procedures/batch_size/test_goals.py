@@ -78,7 +78,9 @@ def test_a_goal_and_a_learning_rate_are_needed() -> None:
     with pytest.raises(StudyError, match="--goal VALUE, a value of valid/error, or write 'target"):
         next(probe(subject(), {"to_goal": True}))
     about = subject(knobs=replace(KNOBS, learning_rate=None))
-    with pytest.raises(StudyError, match="the study names none: write 'learning_rate: lr' under knobs"):
+    with pytest.raises(
+        StudyError, match="the study names none: write 'learning_rate: lr' under knobs"
+    ):
         next(probe(about, {"goal": 0.1}))
 
 

@@ -12,6 +12,7 @@ from simulated_probes import Made, Training, results_of
 from simulated_remedies import BROKEN, KNOBS, Program, subject
 from tunebook.core.domains import Value
 from tunebook.core.errors import StudyError
+from tunebook.core.evidence import Reading
 from tunebook.core.objective import Metric
 from tunebook.core.space import Config
 from tunebook.core.study import Budget
@@ -108,6 +109,23 @@ def test_trainings_as_good_as_others_within_noise() -> None:
     higher = replace(found, objective=Metric("valid/error", "higher"))
     assert higher.told(worse) == found.told(worse)
     assert not higher.are_as_good(found.at_best, worse)
+
+
+def test_a_remedy_is_worth_tuning_where_it_helps_at_its_own_rate() -> None:
+    """It need not make a rate above the best as good as the best one."""
+    found = edge(Program(limit=1e6, optimum=0.03))
+    rate = 0.3 if 0.3 in found.sweep.readings else max(found.sweep.working)
+    without = found.sweep.readings[rate]
+
+    def by(gain: float) -> tuple[Reading, ...]:
+        return tuple(replace(r, value=(r.value or 0.0) - gain) for r in without)
+
+    margin = math.sqrt(2.0) * (found.sweep.noise or 0.0)
+    assert not found.are_as_good(by(2.0 * margin), found.at_best)
+    assert found.is_worth_tuning(by(2.0 * margin), rate)
+    assert not found.is_worth_tuning(by(0.5 * margin), rate)
+    assert not found.is_worth_tuning(without, rate)
+    assert found.is_worth_tuning(found.at_best, rate)
 
 
 def test_trials_that_broke_are_not_known() -> None:

@@ -151,7 +151,18 @@ def test_what_no_loss_shows_is_left_to_the_probe_of_warm_up(warmup: int, sends: 
     assert "limited elsewhere, not by an instability that shows" in found.sentence
     assert found.advice.endswith("a warm-up cures: tunebook probe warmup STUDY.yaml") == sends
     stable = main(asked(simulated(flat=True), knobs, start={"warmup": warmup})[0])
-    assert stable.advice == ""
+    assert "warm-up" not in stable.advice
+
+
+def test_of_rates_that_are_as_good_the_middle_is_to_be_taken() -> None:
+    found = main(asked(simulated(flat=True))[0])
+    assert found.advice == (
+        "Results from 0.0022 to 0.022 are as good, within noise: of these, take the middle, 0.0046."
+    )
+    assert found.numbers["middle"] == 0.0046
+    alone = main(asked(simulated(worse_above=0.4))[0])
+    assert alone.numbers["middle"] == alone.numbers["best"] == 0.01
+    assert alone.advice == ""
 
 
 def test_an_edge_that_results_do_not_improve_towards() -> None:

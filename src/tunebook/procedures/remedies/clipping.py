@@ -87,7 +87,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
         return words.no_norms(subject, edge)
     is_seen = bool(edge.trouble_at(unstable))
     tried = yield from _thresholds(subject, edge, unstable, threshold, short)
-    chosen = best_of(tried) if is_seen else best_of_good(edge, tried)
+    chosen = best_of(tried) if is_seen else best_of_good(edge, unstable, tried)
     if chosen is None and is_seen:
         return words.not_cured(subject, edge, unstable, tried)
     if chosen is None:

@@ -103,9 +103,9 @@ def best_of(tried: Sequence[Tried]) -> Tried | None:
     return cured or next((one for one in reversed(tried) if one.helps), None)
 
 
-def best_of_good(edge: Edge, tried: Sequence[Tried]) -> Tried | None:
-    """The first with which a rate that is worse without is as good as the best one."""
-    good = (one for one in tried if edge.are_as_good(one.readings, edge.at_best))
+def best_of_good(edge: Edge, at: float, tried: Sequence[Tried]) -> Tried | None:
+    """The first with which a rate that is worse without is worth tuning."""
+    good = (one for one in tried if edge.is_worth_tuning(one.readings, at))
     return next((one for one in good if one.cures), None)
 
 

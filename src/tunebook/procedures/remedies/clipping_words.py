@@ -45,7 +45,7 @@ METHOD: Final = (
 )
 METHOD_WORSE: Final = (
     "the 90th percentile of unclipped norms, in trainings at the rate with the seeds of the sweep: "
-    "their mean against that of the best rate without clipping, within its noise"
+    "their mean against that of the best rate and of the same rate without clipping, within noise"
 )
 
 _STRANGE: Final = (

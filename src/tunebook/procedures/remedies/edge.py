@@ -111,6 +111,15 @@ class Edge:
         margin = math.sqrt(2.0) * (self.sweep.noise or 0.0)
         return worse_by(self.objective, readings, as_these) <= margin
 
+    def is_worth_tuning(self, readings: Sequence[Reading], rate: float) -> bool:
+        """Whether a remedy at a rate is as good as the best one, or better than none beyond noise.
+
+        What helps at a rate above the best may help at the best one too: fresh seeds decide that.
+        """
+        margin = math.sqrt(2.0) * (self.sweep.noise or 0.0)
+        better = worse_by(self.objective, readings, self.sweep.readings[rate]) < -margin
+        return better or self.are_as_good(readings, self.at_best)
+
     def told(self, readings: Sequence[Reading]) -> str:
         """What trainings came to: a mean of `valid/loss 0.25`."""
         score = self.score(readings)

@@ -68,12 +68,11 @@ def good_lengths(
 ) -> Generator[Study, Results, tuple[Tried, ...]]:
     """The longest warm-up at a rate that is worse without one, then shorter ones while they do.
 
-    The first is to be as good as the best rate without a warm-up, the others as good as the first.
+    The first is to be worth tuning beside none, the others as good as the first.
     Trainings are those of the sweep, with its seeds, and a warm-up in front.
     """
     name, warmup = subject.name("learning_rate"), subject.name("warmup_steps")
     tried: list[Tried] = []
-    level = edge.at_best
     for length in reversed(lengths(total)):
         results = yield subject.stage(
             f"warmup-{length}",
@@ -85,10 +84,13 @@ def good_lengths(
             seeds_of=SWEEP,
         )
         readings = readings_of(results)
-        good = edge.are_as_good(readings, level)
+        good = (
+            edge.are_as_good(readings, tried[0].readings)
+            if tried
+            else edge.is_worth_tuning(readings, rate)
+        )
         why = None if math.isnan(edge.score(readings)) else edge.told(readings)
         tried.append(Tried(length, readings, "" if good else why))
         if not good:
             break
-        level = tried[0].readings
     return tuple(reversed(tried))

@@ -45,7 +45,8 @@ METHOD: Final = (
 )
 METHOD_WORSE: Final = (
     "trainings at the rate for each length, longest first, with the seeds of the sweep: their mean "
-    "against that of the best rate without a warm-up, and then of the longest, within its noise"
+    "against that of the best rate and of the same rate without a warm-up, and then of the "
+    "longest, within noise"
 )
 # From this share of the run on, a warm-up calls for a longer run.
 LONG: Final = 0.05

@@ -56,7 +56,8 @@ def answer(question: Question, subject: Subject, seen: Seen) -> tuple[Finding, t
             f"instability does not limit the rate.{_further(seen)}{_lost(seen)}"
         )
     edits = _wider(subject, seen)
-    todo = [f"Search {name} from {edits[0].source}. {edits[0].because}"] if edits else []
+    todo = _middle(seen)
+    todo += [f"Search {name} from {edits[0].source}. {edits[0].because}"] if edits else []
     has_none = subject.knobs.warmup_steps is not None and not subject.value("warmup_steps")
     if limit is Limit.ELSEWHERE and has_none:
         todo.append(
@@ -180,6 +181,23 @@ def _further(seen: Seen) -> str:
     return " Nor are 5 and 10 times that rate unstable." if len(kinds) == 2 else ""
 
 
+def _middle(seen: Seen) -> list[str]:
+    """Which rate to take of several that are as good: luck has chosen the best of them."""
+    good = seen.sweep.plateau
+    if len(good) < 2:
+        return []
+    return [
+        f"Results from {shown(good[0])} to {shown(good[-1])} are as good, within noise: of these, "
+        f"take the middle, {shown(middle(seen.sweep))}."
+    ]
+
+
+def middle(made: Sweep) -> float:
+    """The middle of the rates that are as good as the best; of two, the lower one."""
+    good = made.plateau
+    return good[(len(good) - 1) // 2]
+
+
 def _lost(seen: Seen) -> str:
     """A comparison that rests on fewer trainings than were asked for says so."""
     asked = sum(len(seen.results[multiple]) for multiple in (1, 2))
@@ -219,6 +237,7 @@ def _finding(
         advice,
         numbers={
             "best": seen.best,
+            "middle": middle(seen.sweep),
             "promise_p": seen.promise,
             **({"nothing works from": edge} if edge is not None else {}),
             **{
