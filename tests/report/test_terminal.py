@@ -147,6 +147,17 @@ def test_the_pictures_of_a_probe_are_shown_of_a_study_the_first() -> None:
     assert text.index("Picture of probe-variance") < text.index("Picture of probe-seeds")
 
 
+def test_of_several_panels_a_probe_shows_the_first() -> None:
+    report = probed("probe-variance")
+    (picture,) = report.figures
+    panels = tuple(replace(picture.panels[0], title=title) for title in ("One", "Two", "Three"))
+    wide = replace(report, figures=(replace(picture, panels=panels),))
+    text = terminal.text(wide)
+    assert "One" in text and "Two" in text and "Three" not in text
+    of_study = replace(by_hand(), figures=(replace(by_hand().figures[0], panels=panels),))
+    assert terminal.chosen(of_study) == ()
+
+
 def test_whiskers_suit_the_text_of_a_probe_only() -> None:
     report = probed("probe-variance")
     (picture,) = report.figures

@@ -92,12 +92,17 @@ def _suits_text(figure: Figure, of_probe: bool = False) -> bool:
     Those of a probe are few, and may have whiskers.
     """
     kinds = (Points, Line, Band, Rule, *((Intervals,) if of_probe else ()))
-    few = len(figure.panels) <= (MOST_PANELS if of_probe else 1)
-    return few and all(isinstance(m, kinds) for panel in figure.panels for m in panel.marks)
+    drawn = all(isinstance(mark, kinds) for panel in _drawn(figure) for mark in panel.marks)
+    return drawn and (of_probe or len(figure.panels) == 1)
+
+
+def _drawn(figure: Figure) -> tuple[Panel, ...]:
+    """The first panels, which say most."""
+    return figure.panels[:MOST_PANELS]
 
 
 def _plots(figure: Figure) -> list[Text]:
-    return [_plot(panel) for panel in figure.panels]
+    return [_plot(panel) for panel in _drawn(figure)]
 
 
 def _plot(panel: Panel) -> Text:

@@ -95,7 +95,7 @@ def test_a_long_warm_up_asks_for_a_longer_run() -> None:
     # 20 steps are 5% of 400, in front of which they come.
     assert budget == SetBudget(
         Budget(420),
-        "the warm-up of 20 steps is over 5% of 200: it is 5% of 400, which come after it",
+        "20 steps of warm-up are over 5% of 200, and 5% of 400",
     )
 
 
@@ -113,7 +113,7 @@ def test_steps_that_are_a_parameter_are_set() -> None:
     assert answer.edits[-1] == SetParameter(
         "total",
         Fixed(420),
-        "the warm-up of 20 steps is over 5% of 200: it is 5% of 400, which come after it",
+        "20 steps of warm-up are over 5% of 200, and 5% of 400",
     )
     short = studies[1]
     assert short.space["total"].source == Fixed(102)

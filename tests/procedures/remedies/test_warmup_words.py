@@ -88,7 +88,7 @@ def test_the_run_grows_by_the_warm_up_or_more() -> None:
     task = replace(subject().asked, about=replace(subject().study, program=None, task="moons"))
     # The reference loop puts a warm-up in front of its steps by itself.
     assert budget_edits(Subject(task), 20) == []
-    because = "the warm-up of 40 steps is over 5% of 400: it is 5% of 800, which come after it"
+    because = "40 steps of warm-up are over 5% of 400, and 5% of 800"
     assert budget_edits(Subject(task), 40) == [SetBudget(Budget(800), because)]
     assert budget_edits(subject(), 40) == [SetBudget(Budget(840), because)]
     # As long as the one that it replaces, or shorter.

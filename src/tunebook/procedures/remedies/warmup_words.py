@@ -167,8 +167,7 @@ def _longer(subject: Subject, cure: Cure) -> tuple[Edit, ...]:
     steps, because = _steps(subject, cure), "the warm-up comes on top of the steps"
     if cure.length > LONG * cure.steps:
         because = (
-            f"the warm-up of {cure.length} steps is over 5% of {cure.steps}: it is 5% of "
-            f"{_body(cure)}, which come after it"
+            f"{cure.length} steps of warm-up are over 5% of {cure.steps}, and 5% of {_body(cure)}"
         )
     if subject.steps is not None and steps <= subject.steps:
         return ()
