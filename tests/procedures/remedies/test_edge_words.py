@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from simulated_probes import Made, answered
+from simulated_probes import Made, answered, results_of
 from simulated_remedies import BROKEN, DIVERGED, Program, subject
 from tunebook.core.findings import Question, Verdict
 from tunebook.core.objective import Metric
@@ -18,9 +18,11 @@ from tunebook.procedures.remedies.edge import find_edge
 from tunebook.procedures.remedies.edge_words import (
     edge_finding,
     gain_finding,
+    not_adopted,
     not_to_be_cured,
     paying,
 )
+from tunebook.procedures.sweeps import readings_of
 
 QUESTION = Question("probe-warmup", "Does it help?", "learning-rate-warmup")
 
@@ -106,6 +108,21 @@ def test_the_picture_has_every_trial() -> None:
     assert figure.key == "probe-edge"
     assert len(figure.table.rows) == 14
     assert {row[3] for row in figure.table.rows} >= {"stable", "it diverged before its first value"}
+
+
+def test_a_gain_that_may_be_luck_asks_for_more_seeds() -> None:
+    about = subject({"lr": 0.03}, probe="warmup")
+    study = about.listed("compare-before", [{}] * 3, goal="?")
+    readings = readings_of(results_of(study, Program()))
+    before = Outcomes((0.30, 0.34, 0.26), readings=readings)
+    nearly = Comparison(Metric("error"), before, Outcomes((0.27, 0.29, 0.24)))
+    assert nearly.p is not None and 0.025 < nearly.p < 0.2
+    assert not_adopted(about, nearly) == (
+        "That gain may be luck, and more seeds can tell: tunebook probe warmup STUDY.yaml "
+        "--seeds 6 --again"
+    )
+    equal = Comparison(Metric("error"), before, before)
+    assert not_adopted(about, equal) == "Training with it is no better: keep what you have."
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ from tunebook.procedures.remedies.edge_words import (
     edge_finding,
     gain_finding,
     look_and_retry,
+    not_adopted,
     paying,
     tune_first,
     undecided,
@@ -208,7 +209,7 @@ def _advice(subject: Subject, cure: Cure) -> str:
                 "That may be luck, and more seeds can tell: "
                 + anew(subject, seeds=2 * cure.before.trainings)
             )
-        return first or "Training with it is no better: keep what you have."
+        return first or not_adopted(subject, cure.found)
     todo = (
         f"Set {subject.knobs.clipping} to {shown(cure.chosen.threshold)} and tune the learning "
         f"rate again around {shown(cure.rate)}."

@@ -16,7 +16,7 @@ from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.answers import Answer
 from tunebook.procedures.commands import anew, look, other
 from tunebook.procedures.remedies import pictures
-from tunebook.procedures.remedies.comparing import METHOD, Comparison, Outcomes
+from tunebook.procedures.remedies.comparing import METHOD, WORSE, Comparison, Outcomes
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.subjects import Subject
 from tunebook.stats.stability import FEWEST
@@ -172,6 +172,14 @@ def undecided(subject: Subject, found: Comparison) -> str:
             f"{anew(subject)}"
         )
     return look_and_retry(subject, found.records)
+
+
+def not_adopted(subject: Subject, found: Comparison) -> str:
+    """What to do where a remedy is not better beyond luck: ask more seeds if it nearly is."""
+    if found.p is not None and found.p <= WORSE:
+        seeds = 2 * len(found.before.readings)
+        return f"That gain may be luck, and more seeds can tell: {anew(subject, seeds=seeds)}"
+    return "Training with it is no better: keep what you have."
 
 
 def paying(found: Comparison) -> Verdict:

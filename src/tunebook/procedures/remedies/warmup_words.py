@@ -23,6 +23,7 @@ from tunebook.procedures.remedies.edge_words import (
     edge_finding,
     gain_finding,
     look_and_retry,
+    not_adopted,
     paying,
     tune_first,
     undecided,
@@ -136,7 +137,7 @@ def _advice(subject: Subject, cure: Cure) -> str:
         return undecided(subject, cure.found)
     first = tune_first(subject, cure.found, cure.rate, cure.without)
     if first or not cure.found.is_better:
-        return first or "Training with it is no better: keep what you have."
+        return first or not_adopted(subject, cure.found)
     if cure.trouble:
         return f"Clip gradients as well: {other(subject, 'clipping')}"
     name, steps = subject.knobs.warmup_steps, _steps(subject, cure)
