@@ -46,15 +46,13 @@ _USABLE: Final = 0.8
 class Probed:
     """What came of a probe: how it ended and, if it came to its end, the answer and the report.
 
-    `proposal` is the study file with the proposed changes, where there are any; `before` is the
-    file as it is, where there is one.
+    `proposal` is the study file with the proposed changes, where there are any.
     """
 
     ending: Ending
     answer: Answer | None = None
     report: Report | None = None
     proposal: str | None = None
-    before: str | None = None
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -178,7 +176,7 @@ def run(
     before = _text_of(asked.about, file)
     proposed = proposal(asked.about, answer, folder, before)
     made = report(stages[-1], answer, stages, changes(before, proposed))
-    return Probed(Ending(), answer, made, proposed, before)
+    return Probed(Ending(), answer, made, proposed)
 
 
 def report(

@@ -105,7 +105,7 @@ class Sweep:
     def plateau(self) -> tuple[float, ...]:
         """The values next to the best, and next to these, that are as good; the best alone if none.
 
-        Which of them is the best is luck: the middle one is the furthest from where it gets worse.
+        Which of them is the best is luck.
         """
         values, best = self.values, self.best
         if best is None:
@@ -114,6 +114,12 @@ class Sweep:
         below = itertools.takewhile(self.is_as_good, reversed(values[:at]))
         above = itertools.takewhile(self.is_as_good, values[at + 1 :])
         return (*reversed(tuple(below)), best, *above)
+
+    @property
+    def middle(self) -> float | None:
+        """The middle of the plateau, of two the lower one: far from where it gets worse."""
+        good = self.plateau
+        return good[(len(good) - 1) // 2] if good else None
 
     @property
     def broken_above(self) -> float | None:

@@ -188,14 +188,8 @@ def _middle(seen: Seen) -> list[str]:
         return []
     return [
         f"Results from {shown(good[0])} to {shown(good[-1])} are as good, within noise: of these, "
-        f"take the middle, {shown(middle(seen.sweep))}."
+        f"take the middle, {shown(seen.sweep.middle or seen.best)}."
     ]
-
-
-def middle(made: Sweep) -> float:
-    """The middle of the rates that are as good as the best; of two, the lower one."""
-    good = made.plateau
-    return good[(len(good) - 1) // 2]
 
 
 def _lost(seen: Seen) -> str:
@@ -237,7 +231,7 @@ def _finding(
         advice,
         numbers={
             "best": seen.best,
-            "middle": middle(seen.sweep),
+            "middle": seen.sweep.middle or seen.best,
             "promise_p": seen.promise,
             **({"nothing works from": edge} if edge is not None else {}),
             **{
