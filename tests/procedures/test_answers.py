@@ -33,6 +33,22 @@ def test_each_study_is_run_once_and_its_results_sent() -> None:
     assert ran == [1, 2, 4]
 
 
+def test_a_study_that_is_asked_for_twice_is_run_once() -> None:
+    ran: list[str] = []
+
+    def twice() -> Procedure:
+        one = yield FIRST
+        other = yield FIRST
+        return Answer((), retune=("same" if one is other else "other",))
+
+    def run(study: Study) -> Results:
+        ran.append(study.name)
+        return Results(study)
+
+    assert follow(twice(), run).retune == ("same",)
+    assert ran == [FIRST.name]
+
+
 def test_a_procedure_may_answer_at_once() -> None:
     assert follow(doubling(0), Results) == Answer((), retune=("1",))
 

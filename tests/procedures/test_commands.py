@@ -22,8 +22,8 @@ def about(*options: tuple[str, Value], file: str = "", lr: float = 0.1) -> Subje
 
 
 def test_what_was_asked_is_asked_again() -> None:
-    command = anew(about(("off", 0.0), ("seeds", 5), ("steps", 300)), {"lr": 0.0123456})
-    # 5 seeds are what holds without being said.
+    command = anew(about(("off", 0.0), ("seeds", 20), ("steps", 300)), {"lr": 0.0123456})
+    # 20 seeds are what holds without being said.
     assert command == (
         "tunebook probe clipping STUDY.yaml --off 0.0 --steps 300 --set lr=0.01235 --again"
     )

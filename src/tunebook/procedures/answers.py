@@ -32,11 +32,17 @@ Procedure: TypeAlias = Generator[Study, Results, Answer]
 
 
 def follow(procedure: Procedure, run: Callable[[Study], Results]) -> Answer:
-    """The answer of a procedure, each of whose studies `run` runs or has at hand."""
+    """The answer of a procedure, each of whose studies `run` runs or has at hand.
+
+    A study that two parts of a procedure ask for is run once.
+    """
+    known: dict[str, Results] = {}
     try:
         study = next(procedure)
         while True:
-            study = procedure.send(run(study))
+            if study.name not in known:
+                known[study.name] = run(study)
+            study = procedure.send(known[study.name])
     except StopIteration as ended:
         answer: Answer = ended.value
         return answer

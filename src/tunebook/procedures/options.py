@@ -106,7 +106,7 @@ _SWEEP_STEPS: Final = Option(
     "steps", int, "N", "Steps of the sweep's trials [default: at most 1000].", 40
 )
 _ARM_SEEDS: Final = Option(
-    "seeds", int, "N", "Fresh seeds of each arm in the last comparison.", 3, default=5
+    "seeds", int, "N", "Fresh seeds of each arm in the last comparison, at most.", 3, default=20
 )
 
 OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {

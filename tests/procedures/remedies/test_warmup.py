@@ -57,8 +57,8 @@ def cured_from(length: int, limit: float = 5.0) -> Program:
 def test_the_shortest_warm_up_that_cures_is_found() -> None:
     answer, studies = run(cured_from(15))
     assert stages(studies) == [
-        *("sweep", "warmup-10u-2", "warmup-10u-20", "compare-before"),
-        *("tune-10u", "tune-10u-2", "compare-after-10u"),
+        *("sweep", "warmup-10u-2", "warmup-10u-20", "tune-10u", "tune-10u-2"),
+        *("compare-before", "compare-after-10u"),
     ]
     cure, gain, edge = answer.findings
     assert cure.verdict is gain.verdict is Verdict.WATCH
@@ -143,8 +143,8 @@ def harmed(above: float, length: int) -> Program:
 def test_harm_that_no_loss_shows_is_found_by_trying() -> None:
     answer, studies = run(harmed(0.03, 15))
     assert stages(studies) == [
-        *("sweep", "warmup-20", "warmup-2", "compare-before"),
-        *("tune-worse", "tune-worse-2", "compare-after-worse"),
+        *("sweep", "warmup-20", "warmup-2", "tune-worse", "tune-worse-2"),
+        *("compare-before", "compare-after-worse"),
     ]
     cure, gain, _ = answer.findings
     assert cure.verdict is gain.verdict is Verdict.WATCH

@@ -25,19 +25,10 @@ from tunebook.procedures.remedies.clipping_tried import (
     best_of_good,
     is_too_much,
 )
-from tunebook.procedures.remedies.comparing import (
-    SEEDS,
-    Comparison,
-    Outcomes,
-    Tuned,
-    Variant,
-    over_seeds,
-    rates_up_to,
-    tuned,
-    with_rate,
-)
+from tunebook.procedures.remedies.comparing import SEEDS, Arm, Comparison, compared
 from tunebook.procedures.remedies.edge import SWEEP, Edge, are_calmer, find_edge, whole_steps
 from tunebook.procedures.remedies.edge_words import not_to_be_cured
+from tunebook.procedures.remedies.tuning import Tuned, Variant, rates_up_to, tuned, with_rate
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import readings_of
 from tunebook.stats.instability import gradient_norms
@@ -81,7 +72,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     curable = to_cure(edge)
     if curable is None:
         return not_to_be_cured(subject, QUESTION, edge, "clipping")
-    best, unstable = curable
+    _, unstable = curable
     threshold = usual_norm(subject, edge, unstable)
     if threshold is None:
         return words.no_norms(subject, edge)
@@ -94,30 +85,53 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
         return not_to_be_cured(
             subject, QUESTION, edge, "clipping", words.in_vain(unstable, tried[0])
         )
-    own = subject.value("clipping")
-    before, without = yield from _before(subject, best, own, asked)
-    refused = _refused(subject, edge, unstable, chosen, total)
-    rates, after = rates_up_to(best, FURTHER * best), _clipped(subject, chosen.threshold, total)
-    tuning = tuned(subject, "tune", after, rates, goal=words.GAIN.text, refused=refused)
-    within = (yield from tuning) or Tuned(best, best)
-    first = yield from _over_seeds(subject, "compare-before", before, without, asked)
-    second = yield from _over_seeds(subject, "compare-after", after, within, asked)
-    cure = Cure(
-        tried,
-        chosen,
-        at=unstable,
-        is_best=unstable == best,
-        rate=within.rate,
-        without=without.rate,
-        highest=within.highest,
-        found=Comparison(subject.study.objective.metric, first, second),
-        own=None if same_value(own, off) else own,
-        clipped=clipped_share(subject, second.readings, chosen.threshold),
-        before=_courses(edge, unstable, first.readings, total),
-        after=_courses(edge, unstable, second.readings, total),
-        is_seen=is_seen,
-    )
+    cure = yield from _cure(subject, edge, curable, tried, chosen, asked)
     return words.cured(subject, edge, cure)
+
+
+def _cure(
+    subject: Subject,
+    edge: Edge,
+    curable: tuple[float, float],
+    tried: tuple[Tried, ...],
+    chosen: Tried,
+    asked: _Asked,
+) -> Generator[Study, Results, Cure]:
+    """What the chosen threshold brings at its best rate, beside the study's own at its best."""
+    (best, unstable), total = curable, asked.total
+    own, goal = subject.value("clipping"), words.GAIN.text
+    before, without = yield from _before(subject, best, own, asked)
+    after, rates = _clipped(subject, chosen.threshold, total), rates_up_to(best, FURTHER * best)
+    refused = _refused(subject, edge, unstable, chosen, total)
+    tuning = tuned(subject, "tune", after, rates, goal=goal, refused=refused)
+    within = (yield from tuning) or Tuned(best, best)
+
+    def cure(found: Comparison) -> Cure:
+        return Cure(
+            tried,
+            chosen,
+            at=unstable,
+            is_best=unstable == best,
+            rate=within.rate,
+            without=without.rate,
+            highest=within.highest,
+            found=found,
+            own=None if same_value(own, asked.off) else own,
+            clipped=clipped_share(subject, found.after.readings, chosen.threshold),
+            before=_courses(edge, unstable, found.before.readings, total),
+            after=_courses(edge, unstable, found.after.readings, total),
+            is_seen=bool(edge.trouble_at(unstable)),
+        )
+
+    found = yield from compared(
+        subject,
+        Arm("compare-before", with_rate(subject, before, without.rate), without.end),
+        Arm("compare-after", with_rate(subject, after, within.rate), within.end),
+        most=asked.seeds,
+        goal=goal,
+        other_p=lambda found: cure(found).steadier_p,
+    )
+    return cure(found)
 
 
 def to_cure(edge: Edge) -> tuple[float, float] | None:
@@ -251,16 +265,6 @@ def _refused(
         return bool(edge.trouble_among(readings, steps)) and not calm
 
     return refused
-
-
-def _over_seeds(
-    subject: Subject, stage: str, variant: Variant, one: Tuned, asked: _Asked
-) -> Generator[Study, Results, Outcomes]:
-    variant = with_rate(subject, variant, one.rate)
-    goal = words.GAIN.text
-    return (
-        yield from over_seeds(subject, stage, variant, seeds=asked.seeds, goal=goal, end=one.end)
-    )
 
 
 def _courses(edge: Edge, unstable: float, readings: Sequence[Reading], steps: int) -> Courses:

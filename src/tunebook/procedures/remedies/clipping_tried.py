@@ -8,7 +8,7 @@ from typing import Final
 
 from tunebook.core.domains import Value
 from tunebook.core.evidence import Reading
-from tunebook.procedures.remedies.comparing import LEVEL, Comparison
+from tunebook.procedures.remedies.comparing import Comparison
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.stats.shares import fewer_p
 
@@ -78,22 +78,23 @@ class Cure:
         return is_too_much(self.clipped)
 
     @property
-    def is_steadier(self) -> bool:
-        """Whether training at the best rate was unstable on most seeds, and is calmer beyond luck.
+    def steadier_p(self) -> float:
+        """The chance that so many more trainings at the best rate were unstable before, by luck.
 
         Spikes that come back spoil only the few trainings that end in one: means and ranks of
-        results hardly see that, and the courses of the same trainings do.
+        results hardly see that, and the courses of the same trainings do. It is 1 where training
+        was not unstable on most seeds, and where results are worse.
         """
         before, after = self.before, self.after
-        if not self.is_best or 2 * before.unstable <= before.trainings:
-            return False
-        p = fewer_p(after.unstable, after.trainings, before.unstable, before.trainings)
-        return p <= LEVEL
+        unstable = self.is_best and 2 * before.unstable > before.trainings
+        if not unstable or not self.found.is_as_good:
+            return 1.0
+        return fewer_p(after.unstable, after.trainings, before.unstable, before.trainings)
 
     @property
     def pays(self) -> bool:
         """Better results, or as good ones of steadier trainings; and few updates are clipped."""
-        steadier = self.is_steadier and self.found.is_as_good
+        steadier = self.steadier_p <= self.found.level
         return not self.is_too_much and (self.found.is_better or steadier)
 
 

@@ -17,7 +17,6 @@ from tunebook.procedures.commands import anew, other
 from tunebook.procedures.phrases import OTHER_REMEDIES
 from tunebook.procedures.remedies import pictures
 from tunebook.procedures.remedies.clipping_tried import Cure, Tried, is_too_much
-from tunebook.procedures.remedies.comparing import by_hand, rate_edit
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.remedies.edge_words import (
     NO_HARM,
@@ -30,6 +29,7 @@ from tunebook.procedures.remedies.edge_words import (
     tune_first,
     undecided,
 )
+from tunebook.procedures.remedies.tuning import by_hand, rate_edit
 from tunebook.procedures.subjects import Subject
 
 QUESTION: Final = Question(

@@ -1,57 +1,48 @@
-"""Whether a remedy pays: the learning rate tuned again with it, then both over fresh seeds."""
+"""Whether a remedy pays: both over fresh seeds, more and more of them until it is clear."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tunebook.core.domains import Choice, Float, Int
-from tunebook.core.edits import SetParameter, widened
 from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results, TrialRecord
-from tunebook.core.space import Config, Derived, Fixed
 from tunebook.core.study import Study
 from tunebook.diagnosis.phrases import shown
+from tunebook.procedures.remedies.tuning import Variant
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import Side, mean_loss, orders, readings_of, sweep
+from tunebook.procedures.sweeps import Side, readings_of
 from tunebook.stats.ranks import rank_p
 from tunebook.stats.samples import Interval, welch_interval, welch_p
+from tunebook.stats.sequential import Looks, looks_up_to
 
 # A remedy adds complexity, and must earn it: 5% over the two comparisons that a probe may make.
 LEVEL: Final = 0.025
-SEEDS: Final = 5
+# Of each arm, at most.
+SEEDS: Final = 20
 # At this level a remedy is said to be worse, where it is not wanted for better results alone.
 WORSE: Final = 0.2
-# Seeds of each rate that is tuned: one alone is luck.
-REPLICATES: Final = 2
 METHOD: Final = (
-    "Welch's one-sided test over fresh seeds, at 2.5%; by ranks where trials came to nothing"
+    "Welch's one-sided test over fresh seeds, group-sequential: it looks at 5, 8, 12 and 20 of "
+    "each arm, or up to --seeds, at 2.5% over all looks; by ranks where trials came to nothing"
 )
-# How far inside its range a rate must lie for the range to stay as it is.
-_MARGIN: Final = 10**0.5
+# At the first look, if there are as many: what fails on one seed of three is seldom seen on fewer,
+# and coarse results of fewer may all be the same.
+FIRST: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Variant:
-    """A configuration by what it changes, and the steps of its trials."""
+class Arm:
+    """One side of a comparison: the stage of its trials, what they train, and how it was tuned.
 
-    fix: Config
-    steps: int
-
-
-@dataclass(frozen=True, slots=True)
-class Tuned:
-    """The best learning rate of a variant, and the highest up to which all work.
-
-    `end` is the end of what was tried at which the best is: there may be a better one beyond.
+    `end` is the end of what was tuned at which its learning rate is.
     """
 
-    rate: float
-    highest: float
+    stage: str
+    variant: Variant
     end: Side | None = None
 
 
@@ -71,16 +62,24 @@ class Outcomes:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Results without a remedy, or with the study's own, and with the one that was found."""
+    """Results without a remedy, or with the study's own, and with the one that was found.
+
+    One is better at p-values up to `level`, which is lower where one has looked before.
+    """
 
     metric: Metric
     before: Outcomes
     after: Outcomes
+    level: float = LEVEL
 
     @property
     def gain(self) -> Interval | None:
-        """By how much the second is better on average, with its 95% interval."""
-        return welch_interval(self._losses(self.before), self._losses(self.after))
+        """By how much the second is better on average, with its interval.
+
+        It is as wide as the level asks for: of intervals at all looks, all hold the truth in 95%.
+        """
+        confidence = 1.0 - 2.0 * self.level
+        return welch_interval(self._losses(self.before), self._losses(self.after), confidence)
 
     @property
     def p(self) -> float | None:
@@ -128,7 +127,7 @@ class Comparison:
 
     @property
     def _wins(self) -> bool:
-        return not self.after.lost and self.p is not None and self.p <= LEVEL
+        return not self.after.lost and self.p is not None and self.p <= self.level
 
     @property
     def broken(self) -> int:
@@ -167,108 +166,68 @@ class Comparison:
         return [self.metric.loss(value) for value in outcomes.values]
 
 
-def tuned(
+def compared(
     subject: Subject,
-    stage: str,
-    variant: Variant,
-    rates: Sequence[float],
+    before: Arm,
+    after: Arm,
     *,
+    most: int,
     goal: str,
-    refused: Callable[[Sequence[Reading]], bool] = lambda _: False,
-) -> Generator[Study, Results, Tuned | None]:
-    """The best learning rate of a variant at its full length; None where none works.
+    other_p: Callable[[Comparison], float] = lambda _: 1.0,
+) -> Generator[Study, Results, Comparison]:
+    """Two arms on fresh seeds, more of them until one is better, there is no hope, or they end.
 
-    A rate whose trainings are `refused` does not work, however good their results are.
+    No run that led to the choice of an arm counts. `other_p` is the p-value of another merit that
+    the same trials may show, at the same levels.
     """
-    name = subject.name("learning_rate")
-    loss = mean_loss(subject.study.objective.metric)
-
-    def judge(readings: Sequence[Reading]) -> float:
-        return math.inf if refused(readings) else loss(readings)
-
-    made = yield from sweep(
-        subject,
-        stage,
-        name,
-        rates,
-        goal=goal,
-        fix=variant.fix,
-        steps=variant.steps,
-        replicates=REPLICATES,
-        judge=judge,
-        extensions=1,
-    )
-    if made.best is None:
-        return None
-    # Above one that does not work, what does is luck.
-    above = itertools.takewhile(
-        lambda rate: math.isfinite(made.scores[rate]), (r for r in made.values if r >= made.best)
-    )
-    return Tuned(made.best, max(above), made.boundary)
+    looks = looks_up_to(most, LEVEL, FIRST)
+    drawn: tuple[list[Outcomes], list[Outcomes]] = ([], [])
+    found = Comparison(subject.study.objective.metric, Outcomes(()), Outcomes(()), looks.level)
+    for number, size in enumerate(looks.sizes, 1):
+        for arm, had in zip((before, after), drawn, strict=True):
+            seeds = size - sum(len(one.readings) for one in had)
+            had.append((yield from over_seeds(subject, arm, number, seeds=seeds, goal=goal)))
+        found = Comparison(found.metric, joined(drawn[0]), joined(drawn[1]), looks.level)
+        if is_settled(found, looks, other_p(found)):
+            break
+    return found
 
 
-def rates_up_to(low: float, high: float) -> list[float]:
-    """Half orders of magnitude from just below one rate up to another."""
-    found = [rate for rate in orders(low, 0.5, 6, 2) if rate <= 1.1 * high]
-    return found if len(found) > 1 else orders(low, 0.5, 0, 2)
+def is_settled(found: Comparison, looks: Looks, other_p: float = 1.0) -> bool:
+    """Whether more seeds would change nothing, or are not worth their price.
 
-
-def with_rate(subject: Subject, variant: Variant, rate: float) -> Variant:
-    return Variant({**variant.fix, subject.name("learning_rate"): rate}, variant.steps)
+    With a trial that came to nothing it is no remedy, whatever others come to; with one that broke
+    nothing can be told.
+    """
+    if found.p is None or found.after.lost:
+        return True
+    size, best = len(found.before.values) + found.before.lost, min(found.p, other_p)
+    return best <= looks.level or looks.is_hopeless(size, best)
 
 
 def over_seeds(
-    subject: Subject,
-    stage: str,
-    variant: Variant,
-    *,
-    seeds: int,
-    goal: str,
-    end: Side | None = None,
+    subject: Subject, arm: Arm, look: int, *, seeds: int, goal: str
 ) -> Generator[Study, Results, Outcomes]:
-    """A variant on fresh seeds: no run that led to its choice counts."""
+    """An arm on so many seeds of its own, for one look at it."""
+    stage = arm.stage if look == 1 else f"{arm.stage}-{look}"
+    variant = arm.variant
     results = yield subject.listed(stage, [{}] * seeds, variant.fix, goal=goal, steps=variant.steps)
     readings = readings_of(results)
     values = tuple(r.value for r in readings if r.value is not None)
     lost = sum(r.standing is Standing.INFEASIBLE for r in readings)
     broken = sum(r.standing is Standing.BROKEN for r in readings)
-    return Outcomes(values, lost, readings, end, broken)
+    return Outcomes(values, lost, readings, arm.end, broken)
 
 
-def rate_edit(
-    subject: Subject, rate: float, because: str, highest: float = math.inf
-) -> tuple[SetParameter, ...]:
-    """What must change so that a learning rate is used, or is well inside what is searched.
-
-    No range is widened beyond the highest rate of which it is known that it works.
-    """
-    name = subject.name("learning_rate")
-    source = subject.study.space[name].source
-    match source:
-        case Float() | Int():
-            ends = (rate / _MARGIN, max(min(rate * _MARGIN, highest), rate))
-            low, high = (float(f"{end:.2g}") for end in ends)
-            wider = widened(source, low, high)
-            return (SetParameter(name, wider, because),) if wider != source else ()
-        case Choice():
-            if source.contains(rate):
-                return ()
-            return (SetParameter(name, Choice((*source.values, rate)), because),)
-        case Fixed() if source == Fixed(rate):
-            return ()
-        case Derived():
-            return ()
-        case _:
-            return (SetParameter(name, Fixed(rate), because),)
-
-
-def by_hand(subject: Subject, rate: float) -> str:
-    """What to do where a study computes its rate, and no edit can set it; nothing where one can."""
-    name = subject.name("learning_rate")
-    source = subject.study.space[name].source
-    if not isinstance(source, Derived) or subject.value("learning_rate") == rate:
-        return ""
-    return f"{name} is computed, as {source.expression}: see to it that it is {shown(rate)}."
+def joined(drawn: Sequence[Outcomes]) -> Outcomes:
+    """What came of an arm at all looks together."""
+    return Outcomes(
+        tuple(value for one in drawn for value in one.values),
+        sum(one.lost for one in drawn),
+        tuple(reading for one in drawn for reading in one.readings),
+        drawn[0].end,
+        sum(one.broken for one in drawn),
+    )
 
 
 def _mean(outcomes: Outcomes) -> str:

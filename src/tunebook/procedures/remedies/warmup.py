@@ -12,19 +12,10 @@ from tunebook.core.study import Study
 from tunebook.procedures.answers import Procedure
 from tunebook.procedures.needs import MAX_STEPS, Need
 from tunebook.procedures.remedies import warmup_words as words
-from tunebook.procedures.remedies.comparing import (
-    SEEDS,
-    Comparison,
-    Outcomes,
-    Tuned,
-    Variant,
-    over_seeds,
-    rates_up_to,
-    tuned,
-    with_rate,
-)
+from tunebook.procedures.remedies.comparing import SEEDS, Arm, compared
 from tunebook.procedures.remedies.edge import Edge, find_edge, whole_steps
 from tunebook.procedures.remedies.edge_words import InVain, not_to_be_cured
+from tunebook.procedures.remedies.tuning import Tuned, Variant, rates_up_to, tuned, with_rate
 from tunebook.procedures.remedies.warmup_lengths import asked_for, good_lengths, stable_lengths
 from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.subjects import Subject
@@ -49,7 +40,7 @@ OWN: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class _Compared:
+class _Asked:
     """What both arms of a comparison have: the best rate, steps, the study's warm-up, seeds."""
 
     best: float
@@ -69,38 +60,36 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     short = min(body, int(options.get("steps") or SHORT_STEPS))
     none = {subject.name("warmup_steps"): 0}
     edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix=none)
-    compared = _Compared(edge.best or 0.0, body, short, own, seeds)
+    asked = _Asked(edge.best or 0.0, body, short, own, seeds)
     if edge.to_cure is not None:
-        return (yield from _of_unstable(subject, edge, edge.to_cure[1], compared))
+        return (yield from _of_unstable(subject, edge, edge.to_cure[1], asked))
     if edge.worse is not None:
-        return (yield from _of_worse(subject, edge, edge.worse, compared))
+        return (yield from _of_worse(subject, edge, edge.worse, asked))
     return not_to_be_cured(subject, QUESTION, edge, "a warm-up")
 
 
-def _of_unstable(subject: Subject, edge: Edge, unstable: float, compared: _Compared) -> Procedure:
+def _of_unstable(subject: Subject, edge: Edge, unstable: float, asked: _Asked) -> Procedure:
     """The shortest warm-up that is stable at multiples of the unstable rate, and what it brings."""
-    befores: dict[int, tuple[Tuned, Outcomes]] = {}
+    # By the steps of a training: the stages of what it is compared with, which may be the same.
+    stages: dict[int, str] = {}
     cure: Cure | None = None
     first: tuple[float, tuple[Tried, ...]] | None = None
     every: list[Tried] = []
     factor: int | None = FIRST
     while factor is not None:
         peak = float(f"{factor * unstable:.2g}")
-        tried = yield from stable_lengths(subject, edge, factor, peak, compared.body, QUESTION.text)
+        tried = yield from stable_lengths(subject, edge, factor, peak, asked.body, QUESTION.text)
         first = first or (peak, tried)
         every += tried
         shortest = next((one for one in tried if one.is_stable), None)
         if shortest is None:
             factor = LOWER.get(factor)
             continue
-        total = compared.body + max(compared.own, shortest.steps)
-        if total not in befores:
-            stage = f"-{factor}u" if befores else ""
-            befores[total] = yield from _before(subject, compared, stage, total)
-        after = yield from _after(
-            subject, edge, compared, f"{factor}u", peak, shortest.steps, total
+        total = asked.body + max(asked.own, shortest.steps)
+        before = stages.setdefault(total, f"before-{factor}u" if stages else "before")
+        one = yield from _cure(
+            subject, edge, asked, (before, f"{factor}u"), (unstable, peak), tried
         )
-        one = _cure(subject, edge, compared, unstable, peak, tried, befores[total], after)
         if cure is None or one.pays:
             cure = one
         factor = None if one.pays else HIGHER.get(factor)
@@ -109,33 +98,41 @@ def _of_unstable(subject: Subject, edge: Edge, unstable: float, compared: _Compa
     return words.cured(subject, edge, cure)
 
 
-def _of_worse(subject: Subject, edge: Edge, worse: float, compared: _Compared) -> Procedure:
+def _of_worse(subject: Subject, edge: Edge, worse: float, asked: _Asked) -> Procedure:
     """The shortest warm-up that makes a rate as good as the best one, and what it brings."""
-    tried = yield from good_lengths(subject, edge, worse, compared.body, QUESTION.text)
-    shortest = next((one for one in tried if one.is_stable), None)
-    if shortest is None:
+    tried = yield from good_lengths(subject, edge, worse, asked.body, QUESTION.text)
+    if not any(one.is_stable for one in tried):
         remedied = f"a warm-up of {tried[-1].steps} steps"
         vain = InVain(worse, remedied, tried[-1].readings, words.METHOD_WORSE)
         return not_to_be_cured(subject, QUESTION, edge, "a warm-up", vain)
-    total = compared.body + max(compared.own, shortest.steps)
-    before = yield from _before(subject, compared, "", total)
-    after = yield from _after(subject, edge, compared, "worse", worse, shortest.steps, total)
-    made = _cure(subject, edge, compared, worse, worse, tried, before, after)
+    made = yield from _cure(subject, edge, asked, ("before", "worse"), (worse, worse), tried)
     return words.cured(subject, edge, replace(made, is_seen=False))
 
 
 def _cure(
     subject: Subject,
     edge: Edge,
-    compared: _Compared,
-    at: float,
-    peak: float,
+    asked: _Asked,
+    stages: tuple[str, str],
+    rates: tuple[float, float],
     tried: tuple[Tried, ...],
-    before: tuple[Tuned, Outcomes],
-    after: tuple[Tuned, Outcomes],
-) -> Cure:
-    (without, first), (within, second) = before, after
+) -> Generator[Study, Results, Cure]:
+    """What the shortest warm-up brings that cures, beside the study's own in as many steps.
+
+    `stages` are the names of both, and `rates` those that it cures: from which one, up to which.
+    """
+    (before, after), (at, peak) = stages, rates
     length = next(one.steps for one in tried if one.is_stable)
+    total = asked.body + max(asked.own, length)
+    own, without = yield from _before(subject, asked, before, total)
+    new, within = yield from _after(subject, edge, asked, after, peak, length, total)
+    found = yield from compared(
+        subject,
+        Arm(f"compare-{before}", with_rate(subject, own, without.rate), without.end),
+        Arm(f"compare-after-{after}", with_rate(subject, new, within.rate), within.end),
+        most=asked.seeds,
+        goal=words.GAIN.text,
+    )
     return Cure(
         at=at,
         peak=peak,
@@ -143,11 +140,11 @@ def _cure(
         length=length,
         rate=within.rate,
         without=without.rate,
-        found=Comparison(subject.study.objective.metric, first, second),
-        steps=compared.body,
-        own=compared.own,
+        found=found,
+        steps=asked.body,
+        own=asked.own,
         highest=within.highest,
-        trouble=edge.trouble_among(second.readings, compared.body + max(compared.own, length)),
+        trouble=edge.trouble_among(found.after.readings, total),
     )
 
 
@@ -157,56 +154,39 @@ def _own(subject: Subject) -> int:
 
 
 def _before(
-    subject: Subject, compared: _Compared, stage: str, total: int
-) -> Generator[Study, Results, tuple[Tuned, Outcomes]]:
+    subject: Subject, asked: _Asked, stage: str, total: int
+) -> Generator[Study, Results, tuple[Variant, Tuned]]:
     """The study's own warm-up, as well tuned, in trainings of as many steps.
 
     More steps make a training better by themselves: they are no merit of the warm-up.
     """
-    own, best = compared.own, compared.best
-    steps = asked_for(subject, total, own)
-    variant, found = Variant({subject.name("warmup_steps"): own}, steps), Tuned(best, best)
-    if own or compared.short < compared.body:
-        rates = rates_up_to(best, (OWN if own else 10**0.5) * best)
-        name = f"tune-before{stage}"
-        found = (yield from tuned(subject, name, variant, rates, goal=words.GAIN.text)) or found
-    outcomes = yield from over_seeds(
-        subject,
-        f"compare-before{stage}",
-        with_rate(subject, variant, found.rate),
-        seeds=compared.seeds,
-        goal=words.GAIN.text,
-        end=found.end,
-    )
-    return found, outcomes
+    own, best = asked.own, asked.best
+    variant = Variant({subject.name("warmup_steps"): own}, asked_for(subject, total, own))
+    if not own and asked.short == asked.body:
+        return variant, Tuned(best, best)
+    rates = rates_up_to(best, (OWN if own else 10**0.5) * best)
+    found = yield from tuned(subject, f"tune-{stage}", variant, rates, goal=words.GAIN.text)
+    return variant, found or Tuned(best, best)
 
 
 def _after(
     subject: Subject,
     edge: Edge,
-    compared: _Compared,
+    asked: _Asked,
     stage: str,
     peak: float,
     length: int,
     total: int,
-) -> Generator[Study, Results, tuple[Tuned, Outcomes]]:
+) -> Generator[Study, Results, tuple[Variant, Tuned]]:
     """A warm-up, tuned over rates at which training stays stable."""
+    best = asked.best
     variant = Variant({subject.name("warmup_steps"): length}, asked_for(subject, total, length))
     found = yield from tuned(
         subject,
         f"tune-{stage}",
         variant,
-        rates_up_to(compared.best, peak),
+        rates_up_to(best, peak),
         goal=words.GAIN.text,
         refused=lambda readings: bool(edge.trouble_among(readings, total)),
     )
-    found = found or Tuned(compared.best, compared.best)
-    outcomes = yield from over_seeds(
-        subject,
-        f"compare-after-{stage}",
-        with_rate(subject, variant, found.rate),
-        seeds=compared.seeds,
-        goal=words.GAIN.text,
-        end=found.end,
-    )
-    return found, outcomes
+    return variant, found or Tuned(best, best)

@@ -16,7 +16,6 @@ from tunebook.procedures.answers import Answer
 from tunebook.procedures.commands import other
 from tunebook.procedures.phrases import OTHER_REMEDIES, kept_schedule
 from tunebook.procedures.remedies import pictures
-from tunebook.procedures.remedies.comparing import by_hand, rate_edit
 from tunebook.procedures.remedies.edge import Edge
 from tunebook.procedures.remedies.edge_words import (
     NO_HARM,
@@ -28,6 +27,7 @@ from tunebook.procedures.remedies.edge_words import (
     tune_first,
     undecided,
 )
+from tunebook.procedures.remedies.tuning import by_hand, rate_edit
 from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.subjects import Subject
 
