@@ -23,6 +23,7 @@ def of_probes(rows: Sequence[Row]) -> dict[str, object]:
         **_rest(kinds["leak"], kinds["variance"], kinds["goal"]),
         **_stability(kinds["stability"]),
         **_promises(kinds["promise"]),
+        **_adoptions(kinds["adoption"]),
     }
 
 
@@ -160,6 +161,29 @@ def _promises(rows: Sequence[Row]) -> dict[str, object]:
         "promise_watches": share(_sum(equal, "watch"), _sum(equal, "studies")),
         "promises": table(
             head, ([row[k] for k in ("what", "studies", "problem", "watch")] for row in rows)
+        ),
+    }
+
+
+def _adoptions(rows: Sequence[Row]) -> dict[str, object]:
+    null = [row for row in rows if not row["gain"]]
+    worst = max(null, key=lambda row: row["adopted"])
+    head = ["results", "comparisons", "adopted", "seeds of each arm", "interval holds the gain"]
+    return {
+        "adoption_level": f"{rows[0]['level']:.2%}",
+        "adoption_worst": f"{share(worst['adopted'], worst['studies'])}, {worst['what']}",
+        "adoptions": table(
+            head,
+            (
+                [
+                    row["what"],
+                    row["studies"],
+                    share(row["adopted"], row["studies"]),
+                    row["seeds"],
+                    f"{row['held'] / row['studies']:.1%}",
+                ]
+                for row in rows
+            ),
         ),
     }
 

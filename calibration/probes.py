@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 import rcp
+from adoption import adoptions
 from records import RESULTS, load, save
 from simulation import FIRST_CALIBRATION_SEED
 from tunebook.core.curves import Curve
@@ -297,6 +298,7 @@ def run(data: Path | None) -> Rows:
         yield from goals(100)
         yield from stabilities(10)
         yield from promises(400)
+        yield from adoptions(2000, FIRST_SEED)
 
 
 def main() -> None:

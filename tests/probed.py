@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+
+from tunebook.app import asking, display, probing, workflow
+from tunebook.app import start as beginnings
+from tunebook.core.domains import Value
+from tunebook.core.study import Asked, Study
+
+BOOK = Path(".tunebook")
+SEEDS: Mapping[str, Value] = {"seeds": 3}
 
 TRAIN = """\
 import random
@@ -36,3 +45,20 @@ def write_probed(folder: Path, pause: float = 0.0, train: str = TRAIN) -> Path:
     (folder / "train.py").write_text(train.format(pause=pause))
     (folder / "small.yaml").write_text(STUDY)
     return folder / "small.yaml"
+
+
+def ask(study: Study, given: Mapping[str, Value] | None = None, again: bool = False) -> Asked:
+    """What the probe of variance is asked about it."""
+    return asking.ask("variance", study, SEEDS, given or {}, BOOK, again=again)
+
+
+def ran(asked: Asked) -> probing.Probed:
+    program = beginnings.program_of(asked.about)
+    screen = display.choose(True, machine=False)
+    limits = workflow.Options(workers=2)
+    return probing.run(asked, program, BOOK, limits, screen, asked.about.file)
+
+
+def studies(folder: Path = BOOK) -> dict[str, int]:
+    """The studies of a book, with their numbers of trials."""
+    return {s.name: len(workflow.results(s.name, folder)) for s in asking.studies(folder)}

@@ -114,7 +114,7 @@ def probe(
     its best trial so far; `options` are the probe's own, such as `seeds=10`. `again` begins anew,
     beside what was done before. A notebook shows the report; Ctrl-C returns without one.
     """
-    from tunebook.app import probing
+    from tunebook.app import asking, probing
 
     place = places.book_folder(folder)
     if isinstance(study, Study):
@@ -123,7 +123,7 @@ def probe(
     program = _program(known, train)
     if train is not None:
         known = replace(known, program=program.reference, task=None, command=None)
-    asked = probing.ask(name, known, options, given or {}, place, again=again)
+    asked = asking.ask(name, known, options, given or {}, place, again=again)
     screen = display.choose(quiet, machine=False)
     screen.notice(f"Starts from {asked.source}.")
     limits = workflow.Options(workers=workers, retry_failed=retry_failed)

@@ -1,45 +1,38 @@
-"""Probes from the command line and from Python: begun, continued, read from the book."""
+"""Probes from the command line and from Python: run, continued, read from the book."""
 
 from __future__ import annotations
 
 import difflib
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Final
 
-from tunebook.app import places, workflow
+from tunebook.app import workflow
+from tunebook.app.asking import so_far, studies, subject_of
 from tunebook.app.progress import Display
-from tunebook.core.domains import Value, same_value
 from tunebook.core.edits import edited
-from tunebook.core.errors import StudyChanged, StudyError, TunebookError
+from tunebook.core.errors import StudyChanged, StudyError, StudyOwned, TunebookError
 from tunebook.core.evidence import Standing
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.protocols import Program
-from tunebook.core.representation import counted, listed, titled, value_text
+from tunebook.core.representation import counted, listed, titled
 from tunebook.core.results import Results
 from tunebook.core.study import Asked, Study
 from tunebook.diagnosis.design import versions_of
 from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.questions import CODE
-from tunebook.execution.memory import free_bytes
-from tunebook.procedures import needs, starting, subjects
+from tunebook.procedures import subjects
 from tunebook.procedures.answers import Answer, follow
 from tunebook.procedures.catalogue import Probe, named
 from tunebook.procedures.commands import other
-from tunebook.procedures.options import read_all
 from tunebook.procedures.subjects import Subject
 from tunebook.report.making import Report, Stage, Whole, assemble
 from tunebook.running.loop import Ending
 from tunebook.sampling import sampler_for
 from tunebook.stats.threads import one_thread
-from tunebook.storage.sqlite import BOOK, open_store
-
-# Of the memory that is free when a probe begins; the rest is left to the machine.
-_USABLE: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,55 +76,6 @@ class _Unfinished(TunebookError):
         self.ending = ending
 
 
-def ask(
-    name: str,
-    study: Study,
-    options: Mapping[str, Value],
-    given: Mapping[str, Value],
-    folder: Path,
-    *,
-    again: bool = False,
-) -> Asked:
-    """What a probe is asked: as it was begun before, or anew from what the book knows now.
-
-    The options' defaults hold for a probe that begins, and change none that was begun.
-    """
-    probe = named(name)
-    chosen = read_all(name, probe.options, options)
-    about = subjects.completed(study)
-    needs.check(name, about, probe.needs)
-    starting.check_given(about, given)
-    before = _begun(name, study.name, folder)
-    if before is None or again:
-        first = starting.start(about, _so_far(study.name, folder), given)
-        number = before.round + 1 if before else 1
-        usual = {o.name: o.default for o in probe.options if o.default is not None}
-        if probe.limited and about.resources.memory is None:
-            # Kept as if it were given: what is free at another time would make it another probe.
-            usual["memory"] = int(_USABLE * free_bytes())
-        return Asked(
-            name,
-            about,
-            tuple(first.config.items()),
-            first.source,
-            tuple(sorted({**usual, **chosen}.items())),
-            number,
-            first.selected,
-        )
-    analysed = {option.name for option in probe.options if option.is_of_answer}
-    trained = {name: value for name, value in chosen.items() if name not in analysed}
-    changed = _difference(before, about, trained, given)
-    if changed:
-        raise StudyChanged(
-            f"the probe {name} of {study.name} has been begun otherwise:\n"
-            + "\n".join(f"  {line}" for line in changed)
-            + "\nEither put that back, to continue it, or begin anew with --again",
-            changed,
-        )
-    asked_now = {name: value for name, value in chosen.items() if name in analysed}
-    return replace(before, options=tuple(sorted({**dict(before.options), **asked_now}.items())))
-
-
 def run(
     asked: Asked,
     program: Program,
@@ -152,6 +96,12 @@ def run(
         chosen = replace(options, workers=1) if alone else options
         try:
             ending, results = workflow.run(study, program, folder, chosen, screen)
+        except StudyOwned as error:
+            raise StudyOwned(
+                f"the probe {asked.procedure} of {asked.about.name} is being run by {error.owner}; "
+                "wait for it, or stop it there with Ctrl-C",
+                error.owner,
+            ) from None
         except StudyChanged as error:
             # Trials that failed before and work now may lead a probe elsewhere.
             raise StudyChanged(
@@ -167,7 +117,7 @@ def run(
 
     try:
         with one_thread():
-            answer = follow(probe.begin(_subject(asked, folder), dict(asked.options)), run_stage)
+            answer = follow(probe.begin(subject_of(asked, folder), dict(asked.options)), run_stage)
     except _Unfinished as unfinished:
         return Probed(unfinished.ending)
     except KeyboardInterrupt:
@@ -253,7 +203,7 @@ def replayed(results: Results, folder: Path) -> Report:
         stages.append(found)
         return found
 
-    subject = _subject(asked, folder)
+    subject = subject_of(asked, folder)
     try:
         answer = follow(probe.begin(subject, dict(asked.options)), at_hand)
     except _Unfinished as unfinished:
@@ -287,7 +237,7 @@ def proposal(study: Study, answer: Answer, folder: Path, text: str | None) -> st
 
     if not answer.edits:
         return None
-    known = _so_far(study.name, folder)
+    known = so_far(study.name, folder)
     name = _following(study.name, folder) if known is not None and len(known) else None
     if text is None:
         after = edited(study, answer.edits)
@@ -297,53 +247,8 @@ def proposal(study: Study, answer: Answer, folder: Path, text: str | None) -> st
 
 def _following(name: str, folder: Path) -> str:
     """A name for the next study that no study of the book has."""
-    taken = {study.name for study in _studies(folder)}
+    taken = {study.name for study in studies(folder)}
     return next(n for i in itertools.count(2) if (n := f"{name}-{i}") not in taken)
-
-
-def _begun(name: str, study: str, folder: Path) -> Asked | None:
-    """How a probe of a study was begun, if it was; of several rounds, the last."""
-    found = [
-        known.asked
-        for known in _studies(folder)
-        if known.asked is not None
-        and known.asked.procedure == name
-        and known.asked.about.name == study
-    ]
-    return max(found, key=lambda asked: asked.round) if found else None
-
-
-def _difference(
-    before: Asked, about: Study, options: Mapping[str, Value], given: Mapping[str, Value]
-) -> tuple[str, ...]:
-    lines = list(before.about.difference(about))
-    for name in ("program", "task", "command", "objective", "knobs"):
-        was, now = getattr(before.about, name), getattr(about, name)
-        if was != now:
-            lines.append(f"~ {name}: {was} -> {now}" if name != "knobs" else "~ knobs")
-    for had, wished in ((dict(before.start), given), (dict(before.options), options)):
-        for name, value in wished.items():
-            was = had.get(name)
-            if not same_value(was, value):
-                lines.append(f"~ {name}: {value_text(was)} -> {value_text(value)}")
-    return tuple(lines)
-
-
-def _studies(folder: Path) -> tuple[Study, ...]:
-    if not (folder / BOOK).exists():
-        return ()
-    with open_store(folder, readonly=True, attempts=places.attempts_folder()) as store:
-        return store.studies()
-
-
-def _subject(asked: Asked, folder: Path) -> Subject:
-    return Subject(asked, _so_far(asked.about.name, folder), places.book_option(folder))
-
-
-def _so_far(name: str, folder: Path) -> Results | None:
-    """What the book has of a study, if anything."""
-    known = any(study.name == name for study in _studies(folder))
-    return workflow.results(name, folder) if known else None
 
 
 def _is_complete(results: Results) -> bool:

@@ -54,7 +54,11 @@ class StudyChanged(StoreError):
 
 
 class StudyOwned(StoreError):
-    """Another living process is running the study."""
+    """Another living process, the `owner`, is running the study."""
+
+    def __init__(self, message: str, owner: str = "another process") -> None:
+        super().__init__(message)
+        self.owner = owner
 
 
 class UnknownName(TunebookError):

@@ -182,7 +182,7 @@ OPTIONS: Final[Mapping[str, tuple[Option, ...]]] = {
             "goal",
             float,
             "VALUE",
-            "The goal, a value of the objective [default: the knob target].",
+            "The goal, a value of the objective; with it, --to-goal [default: the knob target].",
         ),
         Option(
             "sizes",

@@ -67,11 +67,13 @@ def _acquire(path: Path, study: str) -> locks.Lock:
         lock = locks.acquire(path)
         if lock is not None:
             return lock
-        owner = _owner(locks.holder(path))
-        if owner is not None or time.monotonic() > deadline:
+        found = _owner(locks.holder(path))
+        if found is not None or time.monotonic() > deadline:
+            owner = found or "another process"
             raise StudyOwned(
-                f"{study} is being run by {owner or 'another process'}; wait for it, stop it there "
-                "with Ctrl-C, or add workers to it with --join"
+                f"{study} is being run by {owner}; wait for it, stop it there with Ctrl-C, or add "
+                "workers to it with --join",
+                owner,
             )
         time.sleep(0.02)
 

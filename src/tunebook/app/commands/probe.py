@@ -170,7 +170,7 @@ def _was_given(context: typer.Context, key: str) -> bool:
 
 
 def _probe(name: str, options: Mapping[str, Value], common: Common) -> None:
-    from tunebook.app import display, places, probing, reporting, start
+    from tunebook.app import asking, display, places, probing, reporting, start
     from tunebook.app.workflow import Options
 
     place = places.book_folder(common.folder)
@@ -178,7 +178,7 @@ def _probe(name: str, options: Mapping[str, Value], common: Common) -> None:
     if common.output is not None and common.output.resolve() == common.file.resolve():
         raise StudyError(f"{common.output} is the study itself; name another file with --output")
     values = _values(common.given)
-    asked = probing.ask(name, study, options, values, place, again=common.again)
+    asked = asking.ask(name, study, options, values, place, again=common.again)
     screen = display.choose(common.quiet, common.as_json)
     if not common.quiet and not common.as_json:
         typer.echo(f"Starts from {asked.source}.")
