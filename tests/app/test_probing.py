@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import signal
 from dataclasses import replace
 from pathlib import Path
@@ -294,7 +296,7 @@ def test_a_program_that_breaks_pauses_the_probe(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_probed(here, train="def train(run):\n    raise ValueError('no data')\n")
-    done = call(capsys, "probe", "variance", "small.yaml", "--seeds", 6)
+    done = call(capsys, "probe", "variance", "small.yaml", "--seeds", 12)
     assert done.code == 3
     assert "ValueError: no data" in done.err
     assert done.err.splitlines()[-2:] == [
@@ -302,5 +304,12 @@ def test_a_program_that_breaks_pauses_the_probe(
         "changed, or with --retry-failed.",
         "To continue: tunebook probe variance small.yaml",
     ]
+    # The report from the book says why, too.
+    said = json.loads(call(capsys, "report", "small.variance", "--json").out)
+    assert re.match(
+        r"The probe has not come to its end: small\.variance\.all has not come to its end; \d "
+        r"trials of it failed, the first with 'ValueError: no data",
+        said["findings"][0]["sentence"],
+    )
     write_probed(here)
-    assert call(capsys, "probe", "variance", "small.yaml", "--seeds", 6).code == 0
+    assert call(capsys, "probe", "variance", "small.yaml", "--seeds", 12).code == 0

@@ -75,6 +75,17 @@ def test_comments_order_and_quotes_stay() -> None:
     )
 
 
+def test_a_section_that_was_left_empty_stays_so() -> None:
+    empty = FILE.replace(
+        "scientific:\n  blocks: [2, 3]  # deeper ones do not fit\n", "scientific:\n"
+    )
+    made = changed(empty, SetParameter("warmup", Fixed(500), "Why."))
+    assert "\nscientific:\n" in made
+    assert "null" not in made
+    said = empty.replace("scientific:", "scientific: null")
+    assert "scientific: null" in changed(said, SetParameter("warmup", Fixed(500), "Why."))
+
+
 def test_a_section_on_one_line_is_opened_for_the_reason() -> None:
     made = changed(FILE, SetParameter("warmup", Fixed(500), "It cures the instability."))
     assert 'fixed:\n  # It cures the instability.\n  warmup: 500\n  name: "1e3"\n' in made

@@ -21,6 +21,7 @@ from tunebook.core.protocols import Program
 from tunebook.core.representation import counted, listed, titled
 from tunebook.core.results import Results
 from tunebook.core.study import Asked, Study
+from tunebook.core.trials import OutcomeKind
 from tunebook.diagnosis.design import versions_of
 from tunebook.diagnosis.gathering import gather
 from tunebook.diagnosis.questions import CODE
@@ -71,8 +72,8 @@ class Probed:
 class _Unfinished(TunebookError):
     """A stage was interrupted or paused; what is done is in the book."""
 
-    def __init__(self, ending: Ending, study: Study) -> None:
-        super().__init__(f"{study.name} has not come to its end")
+    def __init__(self, ending: Ending, study: Study, why: str = "") -> None:
+        super().__init__(f"{study.name} has not come to its end{why}")
         self.ending = ending
 
 
@@ -199,7 +200,7 @@ def replayed(results: Results, folder: Path) -> Report:
             raise _Unfinished(Ending(interrupted=True), study) from None
         # Another version may ask otherwise: then what is in the book answers nothing.
         if not _is_complete(found) or found.study.difference(study):
-            raise _Unfinished(Ending(interrupted=True), study)
+            raise _Unfinished(Ending(interrupted=True), study, _failures(found))
         stages.append(found)
         return found
 
@@ -256,6 +257,15 @@ def _is_complete(results: Results) -> bool:
     planned = sum(sampler_for(study).count(study, s) for s in study.space.settings())
     pending = any(reading.standing is Standing.PENDING for reading in gather(results).readings)
     return len(results) >= planned and not pending
+
+
+def _failures(results: Results) -> str:
+    """What trials of a stage failed of, which is why a probe pauses; nothing where none did."""
+    outcomes = [record.outcome for record in results if record.outcome is not None]
+    failed = [outcome for outcome in outcomes if outcome.kind is OutcomeKind.FAILED]
+    if not failed:
+        return ""
+    return f"; {counted(len(failed), 'trial')} of it failed, the first with {failed[0].reason!r}"
 
 
 def _not_ended(probe: Probe, subject: Subject, why: str) -> Finding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Iterable
 from dataclasses import replace
@@ -41,6 +42,10 @@ def edit_text(text: str, edits: Iterable[Edit], name: str | None = None) -> str:
     for edit in edits:
         _apply(content, edit, after.space)
     made = write_again(content)
+    for section in _SECTIONS:
+        # A section that was left empty stays so: `null` in its place would be one more change.
+        if re.search(rf"^{section}:[ \t]*(#.*)?$", text, re.MULTILINE):
+            made = re.sub(rf"^{section}: null", f"{section}:", made, flags=re.MULTILINE)
     try:
         same = in_order(parse(made)) == in_order(after)
     except StudyError:

@@ -303,6 +303,18 @@ def test_norms_that_were_not_logged_give_no_threshold() -> None:
     assert answer.findings[0].advice == "Log grad_norm at every step, as it is before clipping."
 
 
+def test_gradients_that_are_zero_are_no_want_of_logging() -> None:
+    def train(config: Config, seed: int, steps: int) -> Made:
+        made = Program()(config, seed, steps)
+        assert isinstance(made, Mapping)
+        return {**made, "grad_norm": np.zeros(steps)}
+
+    finding = run(train)[0].findings[0]
+    assert finding.verdict is Verdict.UNKNOWN
+    assert finding.sentence.startswith("grad_norm is 0 at most steps of the best learning rate")
+    assert finding.advice.startswith("Look for a bug, such as units that have died")
+
+
 def test_what_broke_is_unknown_and_not_stable() -> None:
     def train(config: Config, seed: int, steps: int) -> Made:
         return BROKEN if config["clip"] else Program()(config, seed, steps)

@@ -6,7 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+import numpy as np
+
 from tunebook.charts.figures import Figure
+from tunebook.core.curves import Curve
 from tunebook.core.edits import Edit, SetParameter
 from tunebook.core.findings import Finding, Question, Verdict
 from tunebook.core.representation import value_text
@@ -141,16 +144,28 @@ def in_vain(at: float, tried: Tried) -> InVain:
 
 def no_norms(subject: Subject, edge: Edge) -> Answer:
     """The answer where too few norms are known for a threshold."""
-    metric = subject.knobs.grad_norm
+    metric = subject.name("grad_norm")
     before = " before training broke" if edge.unstable is not None else ""
-    finding = Finding(
-        QUESTION,
-        Verdict.UNKNOWN,
+    sentence = (
         f"Fewer than 20 values of {metric} above 0 were logged{before}: no threshold follows from "
-        "them.",
-        f"Log {metric} at every step, as it is before clipping.",
+        "them."
     )
+    advice = f"Log {metric} at every step, as it is before clipping."
+    if any(_stands_still(reading.curve(metric)) for reading in edge.at_best):
+        sentence = (
+            f"{metric} is 0 at most steps of the best learning rate: training stands still there, "
+            "and no threshold follows from that."
+        )
+        advice = (
+            "Look for a bug, such as units that have died or a loss on which the weights have no "
+            "effect."
+        )
+    finding = Finding(QUESTION, Verdict.UNKNOWN, sentence, advice)
     return Answer((finding, edge_finding(subject, edge)), pictures.rates(edge))
+
+
+def _stands_still(norms: Curve | None) -> bool:
+    return norms is not None and bool(np.mean(norms.values == 0.0) > 0.5)
 
 
 def _verdict(cure: Cure) -> Verdict:
