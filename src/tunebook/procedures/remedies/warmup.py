@@ -15,7 +15,14 @@ from tunebook.procedures.remedies import warmup_words as words
 from tunebook.procedures.remedies.comparing import SEEDS, Arm, compared
 from tunebook.procedures.remedies.edge import Edge, find_edge, whole_steps
 from tunebook.procedures.remedies.edge_words import InVain, not_to_be_cured
-from tunebook.procedures.remedies.tuning import Tuned, Variant, rates_up_to, tuned, with_rate
+from tunebook.procedures.remedies.tuning import (
+    Tuned,
+    Variant,
+    as_swept,
+    rates_up_to,
+    tuned,
+    with_rate,
+)
 from tunebook.procedures.remedies.warmup_lengths import asked_for, good_lengths, stable_lengths
 from tunebook.procedures.remedies.warmup_tried import Cure, Tried
 from tunebook.procedures.subjects import Subject
@@ -41,9 +48,8 @@ OWN: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What both arms of a comparison have: the best rate, steps, the study's warm-up, seeds."""
+    """What both arms of a comparison have: steps, the study's warm-up, seeds."""
 
-    best: float
     body: int
     short: int
     own: int
@@ -60,7 +66,7 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     short = min(body, int(options.get("steps") or SHORT_STEPS))
     none = {subject.name("warmup_steps"): 0}
     edge = yield from find_edge(subject, goal=QUESTION.text, steps=short, fix=none)
-    asked = _Asked(edge.best or 0.0, body, short, own, seeds)
+    asked = _Asked(body, short, own, seeds)
     if edge.to_cure is not None:
         return (yield from _of_unstable(subject, edge, edge.to_cure[1], asked))
     if edge.worse is not None:
@@ -124,7 +130,7 @@ def _cure(
     (before, after), (at, peak) = stages, rates
     length = next(one.steps for one in tried if one.is_stable)
     total = asked.body + max(asked.own, length)
-    own, without = yield from _before(subject, asked, before, total)
+    own, without = yield from _before(subject, edge, asked, before, total)
     new, within = yield from _after(subject, edge, asked, after, peak, length, total)
     found = yield from compared(
         subject,
@@ -154,19 +160,19 @@ def _own(subject: Subject) -> int:
 
 
 def _before(
-    subject: Subject, asked: _Asked, stage: str, total: int
+    subject: Subject, edge: Edge, asked: _Asked, stage: str, total: int
 ) -> Generator[Study, Results, tuple[Variant, Tuned]]:
     """The study's own warm-up, as well tuned, in trainings of as many steps.
 
     More steps make a training better by themselves: they are no merit of the warm-up.
     """
-    own, best = asked.own, asked.best
+    own, best, swept = asked.own, edge.best or 0.0, as_swept(edge.sweep)
     variant = Variant({subject.name("warmup_steps"): own}, asked_for(subject, total, own))
     if not own and asked.short == asked.body:
-        return variant, Tuned(best, best)
+        return variant, swept
     rates = rates_up_to(best, (OWN if own else 10**0.5) * best)
     found = yield from tuned(subject, f"tune-{stage}", variant, rates, goal=words.GAIN.text)
-    return variant, found or Tuned(best, best)
+    return variant, found or swept
 
 
 def _after(
@@ -179,14 +185,13 @@ def _after(
     total: int,
 ) -> Generator[Study, Results, tuple[Variant, Tuned]]:
     """A warm-up, tuned over rates at which training stays stable."""
-    best = asked.best
     variant = Variant({subject.name("warmup_steps"): length}, asked_for(subject, total, length))
     found = yield from tuned(
         subject,
         f"tune-{stage}",
         variant,
-        rates_up_to(best, peak),
+        rates_up_to(edge.best or 0.0, peak),
         goal=words.GAIN.text,
         refused=lambda readings: bool(edge.trouble_among(readings, total)),
     )
-    return variant, found or Tuned(best, best)
+    return variant, found or as_swept(edge.sweep)
