@@ -136,6 +136,20 @@ def test_harm_that_no_loss_shows_is_found_by_trying() -> None:
     assert "and at the first worse one, 0.095, without" in answer.figures[0].sentence
 
 
+def test_the_threshold_of_worse_rates_is_that_of_the_best_one() -> None:
+    """Where trainings end worse their norms are half as large: clipped there, most would be."""
+
+    def norms(config: Config) -> float:
+        return 0.5 if float(config["lr"] or 0) > 0.05 else 1.0
+
+    def lost(rate: float, _: float, clip: float) -> float:
+        return 0.15 * max(math.log10(rate / 0.03), 0.0) if clip == 0.0 else 0.0
+
+    answer, _ = run(Program(limit=1e6, optimum=0.1, unseen=lost, norms=norms))
+    assert answer.findings[0].numbers["threshold"] == pytest.approx(1.2, abs=0.1)
+    assert answer.edits
+
+
 def test_a_cure_of_worse_rates_that_clips_most_updates_is_none() -> None:
     def lost(rate: float, _: float, clip: float) -> float:
         return 0.15 * max(math.log10(rate / 0.03), 0.0) if clip == 0.0 else 0.0

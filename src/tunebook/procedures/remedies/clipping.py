@@ -79,11 +79,12 @@ def probe(subject: Subject, options: Mapping[str, Value]) -> Procedure:
     curable = to_cure(edge)
     if curable is None:
         return not_to_be_cured(subject, QUESTION, edge, "clipping")
-    _, unstable = curable
-    threshold = usual_norm(subject, edge, unstable)
+    best, unstable = curable
+    is_seen = bool(edge.trouble_at(unstable))
+    # Of trainings that end worse all norms may be unusual, and no blow-up says from when on.
+    threshold = usual_norm(subject, edge, unstable if is_seen else best)
     if threshold is None:
         return words.no_norms(subject, edge)
-    is_seen = bool(edge.trouble_at(unstable))
     tried = yield from _thresholds(subject, edge, unstable, threshold, short)
     chosen = best_of(tried) if is_seen else best_of_good(edge, unstable, tried)
     if chosen is None and is_seen:

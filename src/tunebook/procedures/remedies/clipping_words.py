@@ -48,8 +48,9 @@ METHOD: Final = (
     "stays; three trainings at each"
 )
 METHOD_WORSE: Final = (
-    "the 90th percentile of unclipped norms, in trainings at the rate with the seeds of the sweep: "
-    "their mean against that of the best rate and of the same rate without clipping, within noise"
+    "the 90th percentile of unclipped norms at the best rate, in trainings at the worse one with "
+    "the seeds of the sweep: their mean against that of the best rate and of the same rate without "
+    "clipping, within noise"
 )
 
 _STRANGE: Final = (
