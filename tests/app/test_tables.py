@@ -152,7 +152,7 @@ def test_the_stages_of_a_probe_stand_together() -> None:
     )
     stages = [
         replace(about, name=asked.stage(stage), goal=goal, asked=asked)
-        for stage, goal in (("all", "How much?"), ("same", "Equal?"))
+        for stage, goal in (("all", "How much?"), ("same", "Equal?"), ("same-2", "Equal?"))
     ]
     later = replace(stages[0], name="small.variance-2.all", asked=replace(asked, round=2))
     rows = describe.sheet([Results(study) for study in (*stages, later)], Path("none"))
@@ -169,9 +169,9 @@ def test_the_stages_of_a_probe_stand_together() -> None:
         "  file       small.yaml",
         "  trials     none yet",
         "  reproduce  tunebook probe variance small.yaml --seeds 3",
-        "small.variance.same",
+        "small.variance.same  none yet",
         "  goal       Equal?",
-        "  trials     none yet",
+        "small.variance.same-2  none yet",
         "",
         "small.variance-2.all  probe variance of small",
         "  goal       How much?",

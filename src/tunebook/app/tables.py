@@ -90,38 +90,53 @@ def sheet(rows: list[Data]) -> RenderableType:
         return Text("The book has no study yet.")
     parts: list[RenderableType] = []
     for before, row in zip([None, *rows], rows, strict=False):
-        follows = (
-            row["probe"] is not None and before is not None and before["probe"] == row["probe"]
-        )
-        parts += [*([] if follows or not parts else [Text("")]), *_paragraph(row, follows)]
+        if before is not None and row["probe"] is not None and before["probe"] == row["probe"]:
+            parts += _further(row, before)
+        else:
+            parts += [*([Text("")] if parts else []), *_paragraph(row)]
     return Group(*parts)
 
 
-def _paragraph(row: Data, follows: bool = False) -> list[RenderableType]:
-    """A study; a further stage of a probe only says what is new about it."""
+def _further(row: Data, before: Data) -> list[RenderableType]:
+    """A further stage of a probe, which only says what is new about it."""
+    title = _bold(row["study"])
+    title.append("  ").append(outcomes(row["outcomes"]))
+    title.stylize("not bold", len(one_line(row["study"])))
+    asked = [] if row["goal"] == before["goal"] else [_grid([("goal", text.lines(row["goal"]))])]
+    return [title, *asked]
+
+
+def _paragraph(row: Data) -> list[RenderableType]:
+    """A study, or the first stage of a probe."""
     title = _bold(row["study"])
     probe = row["probe"]
     if row["parent"]:
         title.append(f"  after {one_line(row['parent'])}", style="dim not bold")
-    if probe is not None and not follows:
+    if probe is not None:
         told = f"  probe {one_line(probe['probe'])} of {one_line(probe['study'])}"
         title.append(told, style="dim not bold")
+    facts: list[tuple[str, str | Text]] = [
+        ("goal", text.lines(row["goal"])),
+        ("note", text.lines(row["note"])),
+        ("start", one_line(probe["start"]) if probe is not None else ""),
+        ("file", one_line(row["file"] or "")),
+        ("trials", outcomes(row["outcomes"])),
+        ("best", "" if probe is not None else _result(row)),
+        ("code", _code(row["code"]) + _not_kept(row)),
+        ("reproduce", text.lines("\n".join(row["reproduce"]))),
+    ]
+    return [title, _grid(facts)]
+
+
+def _grid(facts: list[tuple[str, str | Text]]) -> Table:
+    """Facts with their labels, below a title; what is empty is left out."""
     grid = Table.grid(padding=(0, 2, 0, 0))
     grid.add_column(style="dim", min_width=11)
     grid.add_column(overflow="fold")
-    for label, content in (
-        ("goal", text.lines(row["goal"])),
-        ("note", text.lines(row["note"])),
-        ("start", one_line(probe["start"]) if probe is not None and not follows else ""),
-        ("file", "" if follows else one_line(row["file"] or "")),
-        ("trials", outcomes(row["outcomes"])),
-        ("best", "" if probe is not None else _result(row)),
-        ("code", "" if follows else _code(row["code"]) + _not_kept(row)),
-        ("reproduce", "" if follows else text.lines("\n".join(row["reproduce"]))),
-    ):
+    for label, content in facts:
         if content:
             grid.add_row(f"  {label}", content)
-    return [title, grid]
+    return grid
 
 
 def _result(row: Data) -> str | Text:
