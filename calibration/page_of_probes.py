@@ -171,7 +171,7 @@ def _adoptions(rows: Sequence[Row]) -> dict[str, object]:
     head = ["results", "comparisons", "adopted", "seeds of each arm", "interval holds the gain"]
     return {
         "adoption_level": f"{rows[0]['level']:.2%}",
-        "adoption_worst": f"{share(worst['adopted'], worst['studies'])}, {worst['what']}",
+        "adoption_worst": f"{share(worst['adopted'], worst['studies'])}: {worst['what']}",
         "adoptions": table(
             head,
             (
