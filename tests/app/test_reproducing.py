@@ -12,7 +12,7 @@ import pytest
 import typer
 
 from coordination import small_study
-from tunebook.app import places, probing, reproducing
+from tunebook.app import asking, places, reproducing
 from tunebook.app.commands.probe import _values, _was_given, probe
 from tunebook.core.domains import Value
 from tunebook.core.results import AttemptRecord, TrialRecord
@@ -76,7 +76,7 @@ def test_the_command_of_every_probe_asks_the_same(name: str, everything: bool, h
     text = {"memory": "2GB", "sizes": "16,64"}
     given = {o.name: text.get(o.name) or GIVEN[o.kind] for o in OPTIONS[name]} if everything else {}
     about = replace(parse(TASK), file="all.yaml")
-    asked = probing.ask(name, about, given, {}, BOOK)
+    asked = asking.ask(name, about, given, {}, BOOK)
     stage = replace(about, name=asked.stage("one"), asked=asked)
     (command,) = reproducing.steps(stage, None, None, BOOK)
     assert parsed(command) == (name, dict(asked.options))
@@ -116,19 +116,19 @@ def test_a_probe_is_had_again_from_where_it_started(
     given: dict[str, Value], written: str, here: Path
 ) -> None:
     about = replace(parse(SEARCHED), file="searched.yaml")
-    asked = probing.ask("variance", about, {}, given, BOOK)
+    asked = asking.ask("variance", about, {}, given, BOOK)
     stage = replace(about, name=asked.stage("all"), asked=asked)
     (command,) = reproducing.steps(stage, None, None, BOOK)
     assert sorted(command.partition(" --set")[2].split(" --set ")) == sorted(
         written.partition(" --set")[2].split(" --set ")
     )
     again = _values([w for w in shlex.split(command) if "=" in w])
-    assert probing.ask("variance", about, {}, again, BOOK).start == asked.start
+    assert asking.ask("variance", about, {}, again, BOOK).start == asked.start
 
 
 def test_a_selected_trial_is_not_given_as_values(here: Path) -> None:
     about = replace(parse(SEARCHED), file="searched.yaml")
-    asked = replace(probing.ask("variance", about, {}, {"learning_rate": 0.5}, BOOK), selected=0.04)
+    asked = replace(asking.ask("variance", about, {}, {"learning_rate": 0.5}, BOOK), selected=0.04)
     stage = replace(about, name=asked.stage("all"), asked=asked)
     (command,) = reproducing.steps(stage, None, None, BOOK)
     assert "--set" not in command

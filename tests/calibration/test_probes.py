@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import adoption
 import alarms
 import power
 import probes
@@ -20,6 +21,7 @@ def test_every_part_gives_rows_that_the_page_reads() -> None:
     parts = (probes.critical_batches, probes.one_sided, probes.times_of_steps, probes.throughputs)
     rest = (probes.leaks, probes.sources, probes.goals, probes.stabilities, probes.promises)
     rows = list(itertools.chain.from_iterable(part(2) for part in (*parts, *rest)))
+    rows += adoption.adoptions(2, 0)
     assert {row["kind"] for row in rows} <= {row["kind"] for row in load("probes")}
     words = of_probes(rows)
     assert words["rcp_benchmarks"] == 0
@@ -37,5 +39,10 @@ def test_what_is_kept_keeps_its_goals() -> None:
     assert sum(row["found"] for row in calm) <= 0.02 * sum(row["studies"] for row in calm)
     healthy = [row for row in rows if row.get("what") == "healthy"]
     assert sum(row["unstable"] for row in healthy) <= 0.05 * sum(row["studies"] for row in healthy)
+    useless = [row for row in rows if row["kind"] == "adoption" and not row["gain"]]
+    # Four standard errors above the level of 2.5% of a comparison.
+    assert useless and all(row["adopted"] <= 0.039 * row["studies"] for row in useless)
+    helps = [row for row in rows if row.get("gain", 0.0) >= 1.5]
+    assert helps and all(row["adopted"] >= 0.95 * row["studies"] for row in helps)
     equal = [row for row in rows if row.get("what") == "equal rates"]
     assert equal and sum(row["problem"] for row in equal) <= 0.05 * sum(r["studies"] for r in equal)

@@ -12,7 +12,7 @@ import pytest
 
 from commandline import call
 from probed import write_probed
-from tunebook.app import probing
+from tunebook.app import asking
 from tunebook.core.domains import Float, Value
 from tunebook.core.edits import SetParameter
 from tunebook.procedures import catalogue
@@ -92,7 +92,7 @@ def test_values_are_read_as_a_study_file_reads_them(
 ) -> None:
     given = ("--set", "x=1e-1", "--set", "init=null")
     assert call(capsys, *PROBE, *given, "-q").code == 0
-    (asked, *_) = {study.asked for study in probing._studies(Path(".tunebook")) if study.asked}
+    (asked, *_) = {study.asked for study in asking.studies(Path(".tunebook")) if study.asked}
     assert asked is not None
     assert dict(asked.start) == {"x": 0.1, "init": None}
 
