@@ -124,16 +124,21 @@ def test_an_import_that_ends_the_process(tmp_path: Path, text: str, reason: str)
 
 
 @pytest.mark.parametrize("decision", [Decision.DRAIN, Decision.ABORT])
+@pytest.mark.parametrize(
+    ("text", "patience"),
+    [("import time; time.sleep(600)", 1), ("import os; os.kill(os.getpid(), 2)", 0)],
+)
 def test_the_user_may_leave_while_the_program_is_imported(
-    tmp_path: Path, decision: Decision
+    tmp_path: Path, decision: Decision, text: str, patience: int
 ) -> None:
-    program = program_in(tmp_path, "import time; time.sleep(600)")
+    """Also where Ctrl-C ends the process that imports it."""
+    program = program_in(tmp_path, text)
     ticks = 0
 
     def decide(event: Event) -> Decision:
         nonlocal ticks
         ticks += 1
-        return decision if ticks > 1 else Decision.GO_ON
+        return decision if ticks > patience else Decision.GO_ON
 
     proposed = iter([attempt_in(tmp_path, n) for n in (1, 2)])
     events = run(Processes(TERMS, TWO), program, proposed, decide)

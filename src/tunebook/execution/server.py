@@ -108,9 +108,10 @@ class ForkServer:
         """What stands against forking the server, which is its first answer."""
         while True:
             ready, _, _ = select.select([self._channel], [], [], _PATIENCE_SECONDS)
-            if not ready and not goes_on():
-                raise Abandoned
             answers = self._channel.receive() if ready else []
+            # Ctrl-C may also end a server that has not yet left the terminal's group.
+            if not answers and not goes_on():
+                raise Abandoned
             if answers is None:
                 raise ProgramError(
                     f"importing {program.reference} ended the process: {self._last_words()}"
