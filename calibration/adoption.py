@@ -48,7 +48,20 @@ def _failing(rng: np.random.Generator) -> Floats:
     return np.where(rng.random(SEEDS) < 0.2, np.inf, _normal(rng))
 
 
+def _tight(rng: np.random.Generator) -> Floats:
+    return 0.3 * _normal(rng) + np.exp(0.75**2 / 2.0)
+
+
+def _sometimes_bad(rng: np.random.Generator) -> Floats:
+    return _normal(rng) + 10.0 * (rng.random(SEEDS) < 0.1) - 1.0
+
+
 # Without the remedy and with it, and what it gains.
+# Those of equal means, of which one has outliers that few seeds seldom show.
+UNLIKE: dict[str, tuple[Draw, Draw, float]] = {
+    "equal means, skewed with it alone": (_tight, _skewed, 0.0),
+    "equal means, one seed in ten worse by 10 sd with it alone": (_normal, _sometimes_bad, 0.0),
+}
 CASES: dict[str, tuple[Draw, Draw, float]] = {
     "normal": (_normal, _normal, 0.0),
     "three times the scatter with it": (_normal, _scattered, 0.0),
@@ -59,6 +72,7 @@ CASES: dict[str, tuple[Draw, Draw, float]] = {
     "one in five comes to nothing": (_failing, _failing, 0.0),
     **{f"gain of {gain} sd": (_normal, _normal, gain) for gain in (0.5, 1.0, 1.5, 2.0, 3.0)},
     "gain of 1.5 sd, coarse": (_coarse, _coarse, 1.5),
+    **UNLIKE,
 }
 
 
@@ -69,7 +83,7 @@ def adoptions(studies: int, first_seed: int) -> Iterator[dict[str, Any]]:
         adopted, held, seeds = 0, 0, []
         for seed in range(studies):
             rng = np.random.default_rng(first_seed + seed)
-            found = _compared(before(rng), after(rng) - gain, looks)
+            found = in_turn(before(rng), after(rng) - gain, looks)
             adopted += found.is_better
             held += found.gain is not None and gain in found.gain
             seeds.append(len(found.before.values) + found.before.lost)
@@ -77,6 +91,7 @@ def adoptions(studies: int, first_seed: int) -> Iterator[dict[str, Any]]:
             "kind": "adoption",
             "what": name,
             "gain": gain,
+            "alike": name not in UNLIKE,
             "level": looks.level,
             "studies": studies,
             "adopted": adopted,
@@ -85,7 +100,8 @@ def adoptions(studies: int, first_seed: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def _compared(before: Floats, after: Floats, looks: Looks) -> Comparison:
+def in_turn(before: Floats, after: Floats, looks: Looks) -> Comparison:
+    """What is found of results, infinite where they came to nothing, as more and more are seen."""
     found = Comparison(_ERROR, Outcomes(()), Outcomes(()), looks.level)
     for size in looks.sizes:
         arms = (_outcomes(arm[:size]) for arm in (before, after))

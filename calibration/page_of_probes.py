@@ -166,7 +166,7 @@ def _promises(rows: Sequence[Row]) -> dict[str, object]:
 
 
 def _adoptions(rows: Sequence[Row]) -> dict[str, object]:
-    null = [row for row in rows if not row["gain"]]
+    null = [row for row in rows if not row["gain"] and row["alike"]]
     worst = max(null, key=lambda row: row["adopted"])
     head = ["results", "comparisons", "adopted", "seeds of each arm", "interval holds the gain"]
     return {

@@ -141,7 +141,7 @@ def test_a_report_on_a_probe_that_has_not_ended_says_how_to_continue(small: Stud
     (finding,) = report.findings
     assert finding.verdict is Verdict.UNKNOWN
     assert finding.sentence == (
-        "The probe has not come to its end: small.variance.seed-init has not come to its end."
+        "The probe has not come to its end: small.variance.seed-init has not begun."
     )
     assert finding.advice == "Continue it: tunebook probe variance small.yaml"
 

@@ -39,10 +39,11 @@ def test_what_is_kept_keeps_its_goals() -> None:
     assert sum(row["found"] for row in calm) <= 0.02 * sum(row["studies"] for row in calm)
     healthy = [row for row in rows if row.get("what") == "healthy"]
     assert sum(row["unstable"] for row in healthy) <= 0.05 * sum(row["studies"] for row in healthy)
-    useless = [row for row in rows if row["kind"] == "adoption" and not row["gain"]]
+    adopted = [row for row in rows if row["kind"] == "adoption"]
+    useless = [row for row in adopted if row["alike"] and not row["gain"]]
     # Four standard errors above the level of 2.5% of a comparison.
     assert useless and all(row["adopted"] <= 0.039 * row["studies"] for row in useless)
-    helps = [row for row in rows if row.get("gain", 0.0) >= 1.5]
+    helps = [row for row in adopted if row["gain"] >= 1.5]
     assert helps and all(row["adopted"] >= 0.95 * row["studies"] for row in helps)
     equal = [row for row in rows if row.get("what") == "equal rates"]
     assert equal and sum(row["problem"] for row in equal) <= 0.05 * sum(r["studies"] for r in equal)

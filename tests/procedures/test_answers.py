@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from searchable import study_in
@@ -47,6 +49,16 @@ def test_a_study_that_is_asked_for_twice_is_run_once() -> None:
 
     assert follow(twice(), run).retune == ("same",)
     assert ran == [FIRST.name]
+
+
+def test_two_studies_of_one_name_are_a_mistake() -> None:
+    def twice() -> Procedure:
+        yield FIRST
+        yield replace(FIRST, trials=FIRST.trials + 1)
+        return Answer(())
+
+    with pytest.raises(ValueError, match=f"two studies of one procedure are called {FIRST.name}"):
+        follow(twice(), Results)
 
 
 def test_a_procedure_may_answer_at_once() -> None:

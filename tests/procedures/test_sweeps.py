@@ -242,50 +242,6 @@ def test_what_a_sweep_promises_beyond_its_best() -> None:
     assert promise(swept(dict.fromkeys(falling, math.inf)), 2.0) == 0.5
 
 
-RATES = orders(0.01, 1.5, 1.5, 2)
-
-
-def bowl(bottom: float, bend: float = 1.0) -> dict[float, float]:
-    return {rate: bend * math.log(rate / bottom) ** 2 for rate in RATES}
-
-
-def test_the_bottom_of_a_bowl_lies_between_what_was_tried() -> None:
-    assert Sweep("lr", {}, bowl(0.014)).bottom == pytest.approx(0.014, rel=0.02)
-    assert Sweep("lr", {}, bowl(0.007)).bottom == pytest.approx(0.007, rel=0.02)
-    # Half way between two that are equal but for noise, whatever is beyond them.
-    assert Sweep("lr", {}, bowl(0.017), noise=0.2).bottom == pytest.approx(0.017, rel=0.02)
-    # What is next to a value that was tried is that value.
-    assert Sweep("lr", {}, bowl(0.0105)).bottom == 0.01
-
-
-@pytest.mark.parametrize("beyond", [3.0, math.inf])
-def test_an_edge_is_no_bowl(beyond: float) -> None:
-    """Results get better up to it, and the best is just before it."""
-    falling = {rate: -0.3 * number for number, rate in enumerate(RATES[:5])}
-    made = Sweep("lr", {}, falling | dict.fromkeys(RATES[5:], beyond), noise=0.05)
-    assert made.bottom == made.best == RATES[4]
-
-
-def test_at_an_end_the_bottom_is_the_best() -> None:
-    assert Sweep("lr", {}, bowl(1e-6)).bottom == RATES[0]
-    assert Sweep("lr", {}, dict.fromkeys(RATES, 1.0)).bottom == RATES[0]
-    assert Sweep("lr", {}, dict.fromkeys(RATES, math.inf)).bottom is None
-
-
-@pytest.mark.parametrize("bend", [0.3, 1.0, 3.0])
-def test_the_bottom_is_nearer_to_the_truth_than_the_best_of_the_grid(bend: float) -> None:
-    """By what trainings there would lose, in standard deviations of a seed; two seeds each."""
-    rng = np.random.default_rng(1)
-    lost = np.zeros(2)
-    for _ in range(400):
-        truth = 0.01 * 10 ** (0.5 * rng.random())
-        scores = {r: s + rng.normal() / math.sqrt(2) for r, s in bowl(truth, bend).items()}
-        made = Sweep("lr", {}, scores, noise=math.sqrt(0.5))
-        assert made.best is not None and made.bottom is not None
-        lost += [bend * math.log(rate / truth) ** 2 for rate in (made.best, made.bottom)]
-    assert lost[1] < 0.9 * lost[0]
-
-
 def test_the_plateau_is_what_is_as_good_beside_the_best() -> None:
     scores = {0.1: 0.5, 0.2: 0.31, 0.4: 0.3, 0.8: 0.305, 1.6: 0.4, 3.2: 0.3}
     wide, alone = (Sweep("lr", {}, scores, noise=noise) for noise in (0.01, 0.0))

@@ -72,8 +72,8 @@ class Probed:
 class _Unfinished(TunebookError):
     """A stage was interrupted or paused; what is done is in the book."""
 
-    def __init__(self, ending: Ending, study: Study, why: str = "") -> None:
-        super().__init__(f"{study.name} has not come to its end{why}")
+    def __init__(self, ending: Ending, study: Study, how: str = "has not come to its end") -> None:
+        super().__init__(f"{study.name} {how}")
         self.ending = ending
 
 
@@ -197,7 +197,7 @@ def replayed(results: Results, folder: Path) -> Report:
         try:
             found = workflow.results(study.name, folder)
         except TunebookError:
-            raise _Unfinished(Ending(interrupted=True), study) from None
+            raise _Unfinished(Ending(interrupted=True), study, "has not begun") from None
         # Another version may ask otherwise: then what is in the book answers nothing.
         if not _is_complete(found) or found.study.difference(study):
             raise _Unfinished(Ending(interrupted=True), study, _failures(found))
@@ -260,12 +260,11 @@ def _is_complete(results: Results) -> bool:
 
 
 def _failures(results: Results) -> str:
-    """What trials of a stage failed of, which is why a probe pauses; nothing where none did."""
+    """How a stage stands that has not ended: its failures are why a probe pauses."""
     outcomes = [record.outcome for record in results if record.outcome is not None]
     failed = [outcome for outcome in outcomes if outcome.kind is OutcomeKind.FAILED]
-    if not failed:
-        return ""
-    return f"; {counted(len(failed), 'trial')} of it failed, the first with {failed[0].reason!r}"
+    told = f"; {counted(len(failed), 'trial')} of it failed, the first with " if failed else ""
+    return f"has not come to its end{told}" + (repr(failed[0].reason) if failed else "")
 
 
 def _not_ended(probe: Probe, subject: Subject, why: str) -> Finding:

@@ -36,13 +36,16 @@ def follow(procedure: Procedure, run: Callable[[Study], Results]) -> Answer:
 
     A study that two parts of a procedure ask for is run once.
     """
-    known: dict[str, Results] = {}
+    known: dict[str, tuple[Study, Results]] = {}
     try:
         study = next(procedure)
         while True:
             if study.name not in known:
-                known[study.name] = run(study)
-            study = procedure.send(known[study.name])
+                known[study.name] = study, run(study)
+            asked, results = known[study.name]
+            if asked != study:
+                raise ValueError(f"two studies of one procedure are called {study.name}")
+            study = procedure.send(results)
     except StopIteration as ended:
         answer: Answer = ended.value
         return answer

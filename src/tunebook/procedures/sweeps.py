@@ -28,11 +28,6 @@ Side: TypeAlias = Literal["low", "high"]
 MOST_EXTENSIONS: Final = 2
 # The best values, so many at least, tell how noisy results are.
 LEAST_GOOD: Final = 4
-# Where results get worse beyond noise on both sides of the best value, and so many times as fast on
-# one of them, there is an edge.
-EDGE: Final = 5.0
-# Values whose logs are no further apart are the same.
-SAME: Final = 0.1
 # As many values inside that are as good as the one at the end make a plateau.
 PLATEAU: Final = 2
 
@@ -125,28 +120,6 @@ class Sweep:
         """The middle of the plateau, of two the lower one: far from where it gets worse."""
         good = self.plateau
         return good[(len(good) - 1) // 2] if good else None
-
-    @property
-    def bottom(self) -> float | None:
-        """Where a parabola through the best value and those beside it is lowest, over its logs.
-
-        It is nearer to the truth than the best value, which is one of a coarse grid and owes some
-        of its place to luck. But at an edge, where results are no bowl, and where a value beside it
-        is missing or does not work, it is the best value itself.
-        """
-        values, best = self.values, self.best
-        at = values.index(best) if best is not None else 0
-        if best is None or not 0 < at < len(values) - 1:
-            return best
-        beside = values[at - 1 : at + 2]
-        low, lowest, high = (self.scores[value] for value in beside)
-        less, more = sorted((low - lowest, high - lowest))
-        is_edge = more > EDGE * less and not any(map(self.is_as_good, (beside[0], beside[2])))
-        if is_edge or not 0.0 < more < math.inf:
-            return best
-        bend, slope, _ = np.polyfit(np.log(beside), (low, lowest, high), 2)
-        found = math.exp(-slope / (2.0 * bend))
-        return float(f"{found:.2g}") if abs(math.log(found / best)) > SAME else best
 
     @property
     def broken_above(self) -> float | None:

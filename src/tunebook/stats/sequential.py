@@ -23,10 +23,14 @@ SIZES: Final = (3, 5, 8, 12, 20)
 _GROWTH: Final = 1.6
 # Pairs of samples that are drawn to find a level: its standard error is 1.5% of it.
 _PAIRS: Final = 200_000
-# A look is hopeless where p is above this, less the share of all values that it has. Stopping there
-# makes differences between equals rarer still, so that no level depends on it; of those that are
-# there it loses about one in fifty, and of equals it spares half of the values.
-_HOPE: Final = 0.85
+# A look that the last one adds less to is not worth its level.
+_WORTH: Final = 1.25
+# A look is hopeless where p is above this times the share of values that are still to come, if some
+# are there. Stopping there makes differences between equals rarer still, so that no level depends
+# on it; of those that are there it loses about one in fifty, and of equals it spares half of the
+# values.
+_HOPE: Final = 0.75
+_SOME: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,8 @@ class Looks:
 
     def is_hopeless(self, size: int, p: float) -> bool:
         """Whether a look leaves so little hope that more values are not worth their price."""
-        return p > _HOPE - size / self.sizes[-1]
+        share = size / self.sizes[-1]
+        return share >= _SOME and p > _HOPE * (1.0 - share)
 
 
 def sizes_up_to(most: int, least: int = SIZES[0]) -> tuple[int, ...]:
@@ -50,7 +55,7 @@ def sizes_up_to(most: int, least: int = SIZES[0]) -> tuple[int, ...]:
     sizes = list(SIZES)
     while sizes[-1] < most:
         sizes.append(int(_GROWTH * sizes[-1]))
-    return (*(size for size in sizes if least <= size < most), most)
+    return (*(size for size in sizes if least <= size <= most / _WORTH), most)
 
 
 @functools.cache

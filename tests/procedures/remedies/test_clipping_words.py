@@ -127,12 +127,20 @@ def test_where_the_best_rate_is_unstable() -> None:
     )
     assert [finding.verdict for finding in answer.findings[:2]] == [Verdict.WATCH] * 2
     assert answer.edits
-    lucky = cured(ABOUT, EDGE, replace(steadier, before=Courses(3, 5)))
+    few = replace(steadier, before=Courses(3, 5), found=replace(steadier.found, most=3))
+    lucky = cured(ABOUT, EDGE, few)
     assert lucky.edits == ()
     assert lucky.findings[0].advice == (
-        "That may be luck, and more seeds can tell: tunebook probe clipping STUDY.yaml --seeds 10 "
-        "--again"
+        "Fewer unstable trainings may be luck, and more seeds can tell: tunebook probe clipping "
+        "STUDY.yaml --seeds 6 --again"
     )
+    # Where more seeds were to be had there was no hope, nor is there where results are worse.
+    for left in (
+        replace(few.found, most=20),
+        replace(few.found, after=Outcomes((0.6, 0.61, 0.62))),
+    ):
+        said = cured(ABOUT, EDGE, replace(few, found=left)).findings[0].advice
+        assert said == "Training with it is no better: keep what you have."
     calmer = replace(steadier, chosen=attempt(1.2, "it rises by 30%"))
     sentence = cured(ABOUT, EDGE, calmer).findings[0].sentence
     assert "Clipped at 1.2, the loss rises clearly less there (it rises by 30%);" in sentence

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,6 +124,13 @@ def test_a_gain_that_may_be_luck_asks_for_more_seeds() -> None:
     )
     equal = Comparison(Metric("error"), before, before)
     assert not_adopted(about, equal) == "Training with it is no better: keep what you have."
+    # Where it ended early, there was no hope that more of them could have told.
+    left = "It is not shown to be better: keep what you have."
+    assert not_adopted(about, replace(nearly, most=20)) == left
+    assert not_adopted(about, replace(nearly, most=3)).endswith("--seeds 6 --again")
+    lost = replace(nearly, after=Outcomes((0.1, 0.1), lost=1))
+    said = "Of 3 trainings with it 1 came to nothing: keep what you have."
+    assert not_adopted(about, lost) == said
 
 
 @pytest.mark.parametrize(

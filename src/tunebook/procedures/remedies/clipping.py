@@ -31,7 +31,6 @@ from tunebook.procedures.remedies.edge_words import not_to_be_cured
 from tunebook.procedures.remedies.tuning import (
     Tuned,
     Variant,
-    as_swept,
     rates_up_to,
     tuned,
     with_rate,
@@ -108,11 +107,11 @@ def _cure(
     """What the chosen threshold brings at its best rate, beside the study's own at its best."""
     (best, unstable), total = curable, asked.total
     own, goal = subject.value("clipping"), words.GAIN.text
-    before, without = yield from _before(subject, edge, own, asked)
+    before, without = yield from _before(subject, best, own, asked)
     after, rates = _clipped(subject, chosen.threshold, total), rates_up_to(best, FURTHER * best)
     refused = _refused(subject, edge, unstable, chosen, total)
     tuning = tuned(subject, "tune", after, rates, goal=goal, refused=refused)
-    within = (yield from tuning) or as_swept(edge.sweep)
+    within = (yield from tuning) or Tuned(best, best)
 
     def cure(found: Comparison) -> Cure:
         return Cure(
@@ -249,16 +248,15 @@ def _clipped(subject: Subject, threshold: Value, steps: int) -> Variant:
 
 
 def _before(
-    subject: Subject, edge: Edge, own: Value, asked: _Asked
+    subject: Subject, best: float, own: Value, asked: _Asked
 ) -> Generator[Study, Results, tuple[Variant, Tuned]]:
     """What clipping is compared with: the study's own, as well tuned at the full length."""
     variant, none = _clipped(subject, own, asked.total), same_value(own, asked.off)
     if none and asked.short == asked.total:
-        return variant, as_swept(edge.sweep)
-    best = edge.best or 0.0
+        return variant, Tuned(best, best)
     rates = rates_up_to(best, best * (10**0.5 if none else FURTHER))
     found = yield from tuned(subject, "tune-before", variant, rates, goal=words.GAIN.text)
-    return variant, found or as_swept(edge.sweep)
+    return variant, found or Tuned(best, best)
 
 
 def _refused(

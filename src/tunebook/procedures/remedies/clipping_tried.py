@@ -83,18 +83,17 @@ class Cure:
 
         Spikes that come back spoil only the few trainings that end in one: means and ranks of
         results hardly see that, and the courses of the same trainings do. It is 1 where training
-        was not unstable on most seeds, and where results are worse.
+        was not unstable on most seeds.
         """
         before, after = self.before, self.after
-        unstable = self.is_best and 2 * before.unstable > before.trainings
-        if not unstable or not self.found.is_as_good:
+        if not self.is_best or 2 * before.unstable <= before.trainings:
             return 1.0
         return fewer_p(after.unstable, after.trainings, before.unstable, before.trainings)
 
     @property
     def pays(self) -> bool:
         """Better results, or as good ones of steadier trainings; and few updates are clipped."""
-        steadier = self.steadier_p <= self.found.level
+        steadier = self.steadier_p <= self.found.level and self.found.is_as_good
         return not self.is_too_much and (self.found.is_better or steadier)
 
 

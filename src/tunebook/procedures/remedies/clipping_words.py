@@ -16,7 +16,7 @@ from tunebook.core.representation import value_text
 from tunebook.core.space import Fixed
 from tunebook.diagnosis.phrases import percent, shown
 from tunebook.procedures.answers import Answer
-from tunebook.procedures.commands import anew, other
+from tunebook.procedures.commands import other
 from tunebook.procedures.phrases import OTHER_REMEDIES
 from tunebook.procedures.remedies import pictures
 from tunebook.procedures.remedies.clipping_tried import Cure, Tried, is_too_much
@@ -27,6 +27,7 @@ from tunebook.procedures.remedies.edge_words import (
     edge_finding,
     gain_finding,
     look_and_retry,
+    more_seeds,
     not_adopted,
     paying,
     tune_first,
@@ -220,10 +221,11 @@ def _advice(subject: Subject, cure: Cure) -> str:
         return f"Lower the learning rate instead: {_STRANGE}"
     if not cure.pays:
         first = tune_first(subject, cure.found, cure.rate, cure.without)
-        if cure.is_best and cure.after.unstable < cure.before.unstable:
+        steadier = cure.after.unstable < cure.before.unstable and cure.found.is_as_good
+        if cure.is_best and steadier and cure.found.is_at_end:
             first = first or (
-                "That may be luck, and more seeds can tell: "
-                + anew(subject, seeds=2 * cure.before.trainings)
+                "Fewer unstable trainings may be luck, and more seeds can tell: "
+                + more_seeds(subject, cure.found)
             )
         return first or not_adopted(subject, cure.found)
     todo = (

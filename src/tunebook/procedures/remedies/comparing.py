@@ -27,11 +27,14 @@ SEEDS: Final = 20
 WORSE: Final = 0.2
 METHOD: Final = (
     "Welch's one-sided test over fresh seeds, group-sequential: it looks at 5, 8, 12 and 20 of "
-    "each arm, or up to --seeds, at 2.5% over all looks; by ranks where trials came to nothing"
+    "each arm, or up to --seeds, at 2.5% over all looks, and ends early where there is little "
+    "hope; by ranks where trials came to nothing"
 )
 # At the first look, if there are as many: what fails on one seed of three is seldom seen on fewer,
 # and coarse results of fewer may all be the same.
 FIRST: Final = 5
+# As many equal results come of a program without luck; of fewer, coarse ones may all be equal.
+SEEDLESS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,13 +67,25 @@ class Outcomes:
 class Comparison:
     """Results without a remedy, or with the study's own, and with the one that was found.
 
-    One is better at p-values up to `level`, which is lower where one has looked before.
+    One is better at p-values up to `level`, which is lower where one has looked before. Each may
+    have `most` seeds, if that is known.
     """
 
     metric: Metric
     before: Outcomes
     after: Outcomes
     level: float = LEVEL
+    most: int | None = None
+
+    @property
+    def size(self) -> int:
+        """The seeds of the first."""
+        return len(self.before.values) + self.before.lost + self.before.broken
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether there were no more seeds to be had."""
+        return self.most is None or self.size >= self.most
 
     @property
     def gain(self) -> Interval | None:
@@ -101,8 +116,10 @@ class Comparison:
     def is_seedless(self) -> bool:
         """Whether both are the same for every seed, and differ: what luck does is not known.
 
-        So many copies of one number are one.
+        So many copies of one number are one. Seeds that come to nothing are luck.
         """
+        if self.before.lost or self.after.lost:
+            return False
         values = [set(one.values) for one in (self.before, self.after)]
         several = min(len(self.before.values), len(self.after.values)) > 1
         return several and all(len(one) == 1 for one in values) and values[0] != values[1]
@@ -178,16 +195,17 @@ def compared(
     """Two arms on fresh seeds, more of them until one is better, there is no hope, or they end.
 
     No run that led to the choice of an arm counts. `other_p` is the p-value of another merit that
-    the same trials may show, at the same levels.
+    the same trials may show, at the same levels, and that counts where results are as good.
     """
     looks = looks_up_to(most, LEVEL, FIRST)
     drawn: tuple[list[Outcomes], list[Outcomes]] = ([], [])
-    found = Comparison(subject.study.objective.metric, Outcomes(()), Outcomes(()), looks.level)
+    metric = subject.study.objective.metric
+    found = Comparison(metric, Outcomes(()), Outcomes(()), looks.level, most)
     for number, size in enumerate(looks.sizes, 1):
         for arm, had in zip((before, after), drawn, strict=True):
             seeds = size - sum(len(one.readings) for one in had)
             had.append((yield from over_seeds(subject, arm, number, seeds=seeds, goal=goal)))
-        found = Comparison(found.metric, joined(drawn[0]), joined(drawn[1]), looks.level)
+        found = Comparison(metric, joined(drawn[0]), joined(drawn[1]), looks.level, most)
         if is_settled(found, looks, other_p(found)):
             break
     return found
@@ -199,10 +217,11 @@ def is_settled(found: Comparison, looks: Looks, other_p: float = 1.0) -> bool:
     With a trial that came to nothing it is no remedy, whatever others come to; with one that broke
     nothing can be told.
     """
-    if found.p is None or found.after.lost:
-        return True
-    size, best = len(found.before.values) + found.before.lost, min(found.p, other_p)
-    return best <= looks.level or looks.is_hopeless(size, best)
+    if found.p is None:
+        return not found.is_seedless or found.size >= SEEDLESS
+    won = found.p <= looks.level or (other_p <= looks.level and found.is_as_good)
+    hopeless = looks.is_hopeless(found.size, min(found.p, other_p))
+    return won or hopeless or found.after.lost > 0
 
 
 def over_seeds(

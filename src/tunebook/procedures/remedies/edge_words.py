@@ -176,10 +176,19 @@ def undecided(subject: Subject, found: Comparison) -> str:
 
 def not_adopted(subject: Subject, found: Comparison) -> str:
     """What to do where a remedy is not better beyond luck: ask more seeds if it nearly is."""
-    if found.p is not None and found.p <= WORSE:
-        seeds = 2 * len(found.before.readings)
-        return f"That gain may be luck, and more seeds can tell: {anew(subject, seeds=seeds)}"
-    return "Training with it is no better: keep what you have."
+    if found.after.lost:
+        trainings = counted(len(found.after.values) + found.after.lost, "training")
+        return f"Of {trainings} with it {found.after.lost} came to nothing: keep what you have."
+    if found.gain is None or found.gain.estimate <= 0.0:
+        return "Training with it is no better: keep what you have."
+    if found.p is not None and found.p <= WORSE and found.is_at_end:
+        return f"That gain may be luck, and more seeds can tell: {more_seeds(subject, found)}"
+    return "It is not shown to be better: keep what you have."
+
+
+def more_seeds(subject: Subject, found: Comparison) -> str:
+    """The command that begins anew with twice the seeds."""
+    return anew(subject, seeds=2 * max(found.most or 0, found.size))
 
 
 def paying(found: Comparison) -> Verdict:
@@ -196,8 +205,8 @@ def tune_first(subject: Subject, found: Comparison, rate: float, before: float) 
     own = rate if found.half_tuned is found.after else before
     name = subject.name("learning_rate")
     return (
-        f"The best learning rate of the worse one is an end of what was tried, and one beyond may "
-        f"turn this round. Begin there: {anew(subject, {name: own})}"
+        f"The best learning rate of the one that is not better is an end of what was tried, and "
+        f"one beyond may turn this round. Begin there: {anew(subject, {name: own})}"
     )
 
 
@@ -207,7 +216,7 @@ def gain_finding(
     """What a remedy brings at its best rate, beside what it is compared with at its own."""
     numbers = {"rate": rate, "rate_before": before}
     if found.p is not None:
-        numbers["p"] = found.p
+        numbers |= {"p": found.p, "level": found.level}
     if found.gain is not None:
         numbers["gain"] = found.gain.estimate
     return Finding(

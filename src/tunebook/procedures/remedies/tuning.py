@@ -16,7 +16,7 @@ from tunebook.core.space import Config, Derived, Fixed
 from tunebook.core.study import Study
 from tunebook.diagnosis.phrases import shown
 from tunebook.procedures.subjects import Subject
-from tunebook.procedures.sweeps import Side, Sweep, mean_loss, orders, sweep
+from tunebook.procedures.sweeps import Side, mean_loss, orders, sweep
 
 # Seeds of each rate that is tuned: one alone is luck.
 REPLICATES: Final = 2
@@ -34,10 +34,9 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """The best learning rate of a variant, which may lie between those that were tried.
+    """The best learning rate of a variant, and the highest up to which all work.
 
-    `highest` is the one up to which all work. `end` is the end of what was tried at which the best
-    is: there may be a better one beyond.
+    `end` is the end of what was tried at which the best is: there may be a better one beyond.
     """
 
     rate: float
@@ -82,13 +81,7 @@ def tuned(
     above = itertools.takewhile(
         lambda rate: math.isfinite(made.scores[rate]), (r for r in made.values if r >= made.best)
     )
-    return Tuned(made.bottom or made.best, max(above), made.boundary)
-
-
-def as_swept(made: Sweep) -> Tuned:
-    """What a sweep has tuned already, that of a program without a remedy."""
-    best = made.best or 0.0
-    return Tuned(made.bottom or best, best)
+    return Tuned(made.best, max(above), made.boundary)
 
 
 def rates_up_to(low: float, high: float) -> list[float]:

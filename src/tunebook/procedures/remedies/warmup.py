@@ -18,7 +18,6 @@ from tunebook.procedures.remedies.edge_words import InVain, not_to_be_cured
 from tunebook.procedures.remedies.tuning import (
     Tuned,
     Variant,
-    as_swept,
     rates_up_to,
     tuned,
     with_rate,
@@ -166,13 +165,13 @@ def _before(
 
     More steps make a training better by themselves: they are no merit of the warm-up.
     """
-    own, best, swept = asked.own, edge.best or 0.0, as_swept(edge.sweep)
+    own, best = asked.own, edge.best or 0.0
     variant = Variant({subject.name("warmup_steps"): own}, asked_for(subject, total, own))
     if not own and asked.short == asked.body:
-        return variant, swept
+        return variant, Tuned(best, best)
     rates = rates_up_to(best, (OWN if own else 10**0.5) * best)
     found = yield from tuned(subject, f"tune-{stage}", variant, rates, goal=words.GAIN.text)
-    return variant, found or swept
+    return variant, found or Tuned(best, best)
 
 
 def _after(
@@ -185,13 +184,14 @@ def _after(
     total: int,
 ) -> Generator[Study, Results, tuple[Variant, Tuned]]:
     """A warm-up, tuned over rates at which training stays stable."""
+    best = edge.best or 0.0
     variant = Variant({subject.name("warmup_steps"): length}, asked_for(subject, total, length))
     found = yield from tuned(
         subject,
         f"tune-{stage}",
         variant,
-        rates_up_to(edge.best or 0.0, peak),
+        rates_up_to(best, peak),
         goal=words.GAIN.text,
         refused=lambda readings: bool(edge.trouble_among(readings, total)),
     )
-    return variant, found or as_swept(edge.sweep)
+    return variant, found or Tuned(best, best)
