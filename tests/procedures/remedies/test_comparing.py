@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -160,7 +162,7 @@ def by_warmup(before: float, after: float) -> Training:
 
 def followed(train: Training, most: int = SEEDS, **given: float) -> tuple[Comparison, list[Study]]:
     about = subject(probe="warmup")
-    before = Arm("compare-before", Variant({"warmup": 0}, 440))
+    before = Arm("compare-before", Variant({"warmup": 0, "lr": given.get("lr", 0.3)}, 440))
     after = Arm("compare-after", Variant({"warmup": 40, "lr": 0.3}, 440), "high")
     other = given.get("other_p", 1.0)
     running = compared(about, before, after, most=most, goal="?", other_p=lambda _: other)
@@ -184,6 +186,44 @@ def test_a_clear_gain_takes_one_look() -> None:
     assert found.p is not None and found.p <= found.level == LOOKS.level < LEVEL
     assert (found.before.end, found.after.end) == (None, "high")
     assert all(r.trial.config["warmup"] == 40 for r in found.records[FIRST:])
+
+
+def test_a_gain_of_the_rate_is_not_that_of_the_remedy() -> None:
+    """A sweep of few seeds has found a worse rate for the first."""
+
+    def train(config: Config, seed: int, steps: int) -> Made:
+        worse = 0.3 if config["lr"] == 0.1 else 0.1
+        return by_warmup(worse, worse)(config, seed, steps)
+
+    found, studies = followed(train, lr=0.1)
+    assert studies[-1].name.endswith("compare-after-without")
+    assert studies[-1].trials == found.size == FIRST
+    assert {r.trial.config["lr"] for r in found.records[2 * FIRST :]} == {0.3}
+    assert {r.trial.config["warmup"] for r in found.records[2 * FIRST :]} == {0}
+    assert found.wins and found.is_of_rate and not found.is_better
+    assert re.search(r"; at the same rate without it, 0\.\d+$", str(found))
+
+
+def test_a_gain_of_the_remedy_is_not_that_of_the_rate() -> None:
+    found, _ = followed(by_warmup(0.3, 0.1), lr=0.1)
+    assert found.control is not None
+    assert found.is_better and not found.is_of_rate
+    # A control that broke tells nothing.
+    broken = replace(found, control=Outcomes((0.3,) * 4, broken=1))
+    assert broken.p is None
+    assert not broken.is_better
+
+
+def test_of_a_rate_that_was_found_by_luck_little_is_adopted() -> None:
+    """Where the first is worse by its rate alone: at 20%, of what would be adopted otherwise."""
+    rng, found = np.random.default_rng(8), []
+    for _ in range(600):
+        before, after, control = (Outcomes(tuple(normal(rng))) for _ in range(3))
+        worse = Outcomes(tuple(value + 3.0 for value in before.values))
+        one = Comparison(ERROR, worse, after, LOOKS.level, control=control)
+        assert one.wins
+        found.append(one.is_better)
+    assert np.mean(found) <= 0.2 + 4 * (0.2 * 0.8 / 600) ** 0.5
 
 
 def test_a_gain_that_is_not_clear_takes_more_seeds_which_are_all_fresh() -> None:

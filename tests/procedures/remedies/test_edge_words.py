@@ -128,6 +128,14 @@ def test_a_gain_that_may_be_luck_asks_for_more_seeds() -> None:
     left = "It is not shown to be better: keep what you have."
     assert not_adopted(about, replace(nearly, most=20)) == left
     assert not_adopted(about, replace(nearly, most=3)).endswith("--seeds 6 --again")
+    by_rate = replace(
+        nearly, after=Outcomes((0.1, 0.11, 0.12)), control=Outcomes((0.1, 0.11, 0.13))
+    )
+    assert paying(by_rate) is Verdict.WATCH
+    assert not_adopted(about, by_rate) == (
+        "At its learning rate, training without it is about as good: tune the rate again, and "
+        "leave the rest as it is."
+    )
     lost = replace(nearly, after=Outcomes((0.1, 0.1), lost=1))
     said = "Of 3 trainings with it 1 came to nothing: keep what you have."
     assert not_adopted(about, lost) == said

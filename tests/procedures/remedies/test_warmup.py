@@ -58,7 +58,7 @@ def test_the_shortest_warm_up_that_cures_is_found() -> None:
     answer, studies = run(cured_from(15))
     assert stages(studies) == [
         *("sweep", "warmup-10u-2", "warmup-10u-20", "tune-10u", "tune-10u-2"),
-        *("compare-before", "compare-after-10u"),
+        *("compare-before", "compare-after-10u", "compare-after-10u-without"),
     ]
     cure, gain, edge = answer.findings
     assert cure.verdict is gain.verdict is Verdict.WATCH
@@ -144,7 +144,7 @@ def test_harm_that_no_loss_shows_is_found_by_trying() -> None:
     answer, studies = run(harmed(0.03, 15))
     assert stages(studies) == [
         *("sweep", "warmup-20", "warmup-2", "tune-worse", "tune-worse-2"),
-        *("compare-before", "compare-after-worse"),
+        *("compare-before", "compare-after-worse", "compare-after-worse-without"),
     ]
     cure, gain, _ = answer.findings
     assert cure.verdict is gain.verdict is Verdict.WATCH
@@ -232,6 +232,7 @@ def test_a_hundred_times_the_rate_is_tried_where_ten_times_brings_nothing() -> N
     answer, studies = run(Landscape(far=True))
     assert [name for name in stages(studies) if "100u" in name] == [
         *("warmup-100u-2", "tune-100u", "tune-100u-2", "compare-after-100u"),
+        "compare-after-100u-without",
     ]
     assert stages(studies).count("compare-before") == 1
     assert answer.findings[0].numbers["peak"] == 9.5

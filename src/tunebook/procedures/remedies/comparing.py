@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
+from tunebook.core.domains import same_value
 from tunebook.core.evidence import Reading, Standing
 from tunebook.core.objective import Metric
 from tunebook.core.results import Results, TrialRecord
@@ -68,7 +69,8 @@ class Comparison:
     """Results without a remedy, or with the study's own, and with the one that was found.
 
     One is better at p-values up to `level`, which is lower where one has looked before. Each may
-    have `most` seeds, if that is known.
+    have `most` seeds, if that is known. Where both have rates of their own, `control` is the first
+    at the rate of the second: what is as good there owes nothing to the remedy.
     """
 
     metric: Metric
@@ -76,6 +78,7 @@ class Comparison:
     after: Outcomes
     level: float = LEVEL
     most: int | None = None
+    control: Outcomes | None = None
 
     @property
     def size(self) -> int:
@@ -126,8 +129,22 @@ class Comparison:
 
     @property
     def is_better(self) -> bool:
-        """Better beyond luck than what is as well tuned, and it works on every seed."""
-        return self._wins and self.before.end is None
+        """Better beyond luck than what is as well tuned, and it works on every seed.
+
+        It must be the remedy that is better, and not the rate that it has.
+        """
+        return self.wins and self.before.end is None and not self.is_of_rate
+
+    @property
+    def is_of_rate(self) -> bool:
+        """Whether the gain is that of the learning rate: without the remedy it is about as good.
+
+        Of two sweeps over few seeds one may find the better rate by luck.
+        """
+        if self.control is None:
+            return False
+        p = Comparison(self.metric, self.control, self.after).p
+        return p is None or p > WORSE
 
     @property
     def is_as_good(self) -> bool:
@@ -139,25 +156,31 @@ class Comparison:
     @property
     def half_tuned(self) -> Outcomes | None:
         """The worse of both, where its rate is an end of what was tuned: it may be better yet."""
-        worse = self.before if self._wins else self.after
+        worse = self.before if self.wins else self.after
         return worse if worse.end is not None else None
 
     @property
-    def _wins(self) -> bool:
+    def wins(self) -> bool:
+        """Whether its results are better beyond luck, whatever that is owed to."""
         return not self.after.lost and self.p is not None and self.p <= self.level
 
     @property
     def broken(self) -> int:
-        return self.before.broken + self.after.broken
+        return sum(one.broken for one in self._arms)
 
     @property
     def records(self) -> tuple[TrialRecord, ...]:
-        """The trials of both."""
-        return tuple(r.record for one in (self.before, self.after) for r in one.readings)
+        """The trials of all."""
+        return tuple(r.record for one in self._arms for r in one.readings)
+
+    @property
+    def _arms(self) -> tuple[Outcomes, ...]:
+        control = (self.control,) if self.control is not None else ()
+        return (self.before, self.after, *control)
 
     def __str__(self) -> str:
         if self.broken:
-            whole = sum(len(one.values) + one.lost for one in (self.before, self.after))
+            whole = sum(len(one.values) + one.lost for one in self._arms)
             return f"{self.broken} of {whole + self.broken} trials broke, and the rest is no answer"
         if self.is_seedless:
             one, other = _mean(self.after), _mean(self.before)
@@ -177,6 +200,8 @@ class Comparison:
             text += f": a gain of {shown(gain.estimate)} ({shown(gain.low)} to {shown(gain.high)})"
         if self.before.lost or self.after.lost:
             text += f"; of these, {self.after.lost} and {self.before.lost} came to nothing"
+        if self.control is not None:
+            text += f"; at the same rate without it, {_mean(self.control)}"
         return text
 
     def _losses(self, outcomes: Outcomes) -> list[float]:
@@ -194,6 +219,7 @@ def compared(
 ) -> Generator[Study, Results, Comparison]:
     """Two arms on fresh seeds, more of them until one is better, there is no hope, or they end.
 
+    Where the second wins at a rate of its own, the first is tried at that rate, too.
     No run that led to the choice of an arm counts. `other_p` is the p-value of another merit that
     the same trials may show, at the same levels, and that counts where results are as good.
     """
@@ -208,7 +234,14 @@ def compared(
         found = Comparison(metric, joined(drawn[0]), joined(drawn[1]), looks.level, most)
         if is_settled(found, looks, other_p(found)):
             break
-    return found
+    name = subject.name("learning_rate")
+    own, other = before.variant.fix[name], after.variant.fix[name]
+    if not found.wins or same_value(own, other):
+        return found
+    same = Variant({**before.variant.fix, name: other}, before.variant.steps)
+    without = Arm(f"{after.stage}-without", same)
+    control = yield from over_seeds(subject, without, 1, seeds=found.size, goal=goal)
+    return replace(found, control=control)
 
 
 def is_settled(found: Comparison, looks: Looks, other_p: float = 1.0) -> bool:

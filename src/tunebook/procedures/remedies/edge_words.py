@@ -179,6 +179,11 @@ def not_adopted(subject: Subject, found: Comparison) -> str:
     if found.after.lost:
         trainings = counted(len(found.after.values) + found.after.lost, "training")
         return f"Of {trainings} with it {found.after.lost} came to nothing: keep what you have."
+    if found.is_of_rate:
+        return (
+            "At its learning rate, training without it is about as good: tune the rate again, and "
+            "leave the rest as it is."
+        )
     if found.gain is None or found.gain.estimate <= 0.0:
         return "Training with it is no better: keep what you have."
     if found.p is not None and found.p <= WORSE and found.is_at_end:
@@ -195,7 +200,7 @@ def paying(found: Comparison) -> Verdict:
     """Something to change if a remedy is better, nothing if it is not."""
     if found.p is None or found.half_tuned is not None:
         return Verdict.UNKNOWN
-    return Verdict.WATCH if found.is_better else Verdict.GOOD
+    return Verdict.WATCH if found.wins else Verdict.GOOD
 
 
 def tune_first(subject: Subject, found: Comparison, rate: float, before: float) -> str:
