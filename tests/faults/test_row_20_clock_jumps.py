@@ -96,7 +96,7 @@ def jump(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Non
     return move
 
 
-@pytest.mark.parametrize("offset", [3 * HOUR, -3 * HOUR])
+@pytest.mark.parametrize("offset", [3 * HOUR, pytest.param(-3 * HOUR, marks=pytest.mark.long)])
 def test_row_20_the_clock_jumps_during_a_run(
     bench: Bench, jump: Callable[[int], None], offset: int
 ) -> None:
@@ -129,7 +129,7 @@ def test_row_20_the_clock_jumps_during_a_run(
     bench.is_quiet()
 
 
-@pytest.mark.parametrize("offset", [3 * HOUR, -3 * HOUR])
+@pytest.mark.parametrize("offset", [pytest.param(3 * HOUR, marks=pytest.mark.long), -3 * HOUR])
 def test_row_20_the_next_coordinator_lives_at_another_time(
     bench: Bench, jump: Callable[[int], None], offset: int
 ) -> None:

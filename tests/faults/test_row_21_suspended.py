@@ -97,7 +97,14 @@ def suspend(bench: Bench, who: str, seconds: float) -> None:
     bench.is_quiet()
 
 
-@pytest.mark.parametrize("who", ["coordinator", "server", "keepers", "workers", "all"])
+@pytest.mark.parametrize(
+    "who",
+    [
+        "coordinator",
+        *(pytest.param(who, marks=pytest.mark.long) for who in ("server", "keepers", "workers")),
+        "all",
+    ],
+)
 def test_row_21_suspended_and_resumed(bench: Bench, who: str) -> None:
     suspend(bench, who, SUSPENDED_SECONDS)
 

@@ -92,7 +92,7 @@ def test_row_26_without_a_limit_a_silent_trial_is_left_alone(bench: Bench) -> No
     "what",
     [
         "run.log({{'other': 1.0}}, step=step)",
-        "print('still there', flush=True)",
+        pytest.param("print('still there', flush=True)", marks=pytest.mark.long),
         "with run.checkpoint(step) as folder: (folder / 'a').touch()",
     ],
 )
