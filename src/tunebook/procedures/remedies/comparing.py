@@ -13,7 +13,7 @@ from tunebook.core.objective import Metric
 from tunebook.core.results import Results, TrialRecord
 from tunebook.core.study import Study
 from tunebook.diagnosis.phrases import shown
-from tunebook.procedures.remedies.tuning import Variant
+from tunebook.procedures.remedies.tuning import Variant, with_rate
 from tunebook.procedures.subjects import Subject
 from tunebook.procedures.sweeps import Side, readings_of
 from tunebook.stats.ranks import rank_p
@@ -238,8 +238,7 @@ def compared(
     own, other = before.variant.fix[name], after.variant.fix[name]
     if not found.wins or same_value(own, other):
         return found
-    same = Variant({**before.variant.fix, name: other}, before.variant.steps)
-    without = Arm(f"{after.stage}-without", same)
+    without = Arm(f"{after.stage}-without", with_rate(subject, before.variant, other))
     control = yield from over_seeds(subject, without, 1, seeds=found.size, goal=goal)
     return replace(found, control=control)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tunebook.core.domains import Choice, Float, Int
+from tunebook.core.domains import Choice, Float, Int, Value
 from tunebook.core.edits import SetParameter, widened
 from tunebook.core.evidence import Reading
 from tunebook.core.results import Results
@@ -90,7 +90,7 @@ def rates_up_to(low: float, high: float) -> list[float]:
     return found if len(found) > 1 else orders(low, 0.5, 0, 2)
 
 
-def with_rate(subject: Subject, variant: Variant, rate: float) -> Variant:
+def with_rate(subject: Subject, variant: Variant, rate: Value) -> Variant:
     return Variant({**variant.fix, subject.name("learning_rate"): rate}, variant.steps)
 
 
